@@ -1,0 +1,3 @@
+//! PTX text to a tree.
+
+pub mod ast;

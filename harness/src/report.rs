@@ -1,0 +1,103 @@
+//! What came of one solution: the one type that the terminal, `--json` and the pages all read.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Accepted,
+    WrongAnswer,
+    CompileError,
+    RuntimeError,
+    TimeLimitExceeded,
+    Interrupted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    Emulator,
+    Cuda,
+    Mock,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    pub kind: DeviceKind,
+    /// "B200 (modelled)", "NVIDIA H200".
+    pub name: String,
+    /// "sm_100a"
+    pub arch: String,
+}
+
+/// What `ptxas` says of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelFacts {
+    /// As the user wrote it, demangled where the compiler gives both.
+    pub name: String,
+    pub mangled: String,
+    pub registers: u32,
+    pub spill_store_bytes: u32,
+    pub spill_load_bytes: u32,
+    /// Static shared memory, bytes.
+    pub shared_bytes: u32,
+    pub stack_bytes: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CaseReport {
+    /// "1024x1024 uniform"
+    pub name: String,
+    pub sizes: Vec<(String, u64)>,
+    pub family: String,
+    pub verdict: Verdict,
+    pub mismatches: u64,
+    /// Largest error relative to the bound's unit; absent where nothing was compared.
+    pub max_error: Option<f64>,
+    /// Values that the hardware may legally round either way, and did not match exactly.
+    pub near_ties: u64,
+    /// Human sentences: what is wrong and why.
+    pub explanation: Vec<String>,
+    /// Stable identifiers of the same: "ties_away_from_zero".
+    pub reasons: Vec<String>,
+    pub seconds: f64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BenchReport {
+    /// "4096x8192"
+    pub name: String,
+    pub sizes: Vec<(String, u64)>,
+    pub median_us: f64,
+    /// 95 % interval of the median; both ends equal the median for a modelled time.
+    pub ci_us: (f64, f64),
+    pub modelled: bool,
+    /// The least time this size can take: bytes or flops that must move, over the GPU's peak.
+    pub sol_us: f64,
+    pub sol_percent: f64,
+    /// What limits it by the model: "dram", "lsu", "issue", "latency", "launch".
+    pub limiter: Option<String>,
+    pub samples_us: Vec<f64>,
+    pub launches: Vec<crate::device::Launch>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    pub problem: String,
+    pub revision: u32,
+    pub file: String,
+    pub source_hash: String,
+    pub device: DeviceInfo,
+    pub verdict: Verdict,
+    /// The compiler's errors, the fault, or why nothing ran.
+    pub message: Option<String>,
+    pub nvcc_flags: Vec<String>,
+    pub kernels: Vec<KernelFacts>,
+    pub cases: Vec<CaseReport>,
+    pub bench: Vec<BenchReport>,
+    pub geomean_us: Option<f64>,
+    pub modelled: bool,
+    /// What the solution printed, capped.
+    pub log: String,
+    pub warnings: Vec<String>,
+}
