@@ -1,9 +1,17 @@
 //! Compile a solution, prove it, time it. Emits [`Event`]s, returns a [`Report`]; never prints,
 //! never stores.
 
+pub mod config;
 pub mod device;
+pub mod error;
 pub mod event;
 pub mod report;
+mod run;
+pub mod worker;
 
+pub use config::{Config, DeviceChoice, Interrupt, Limits, Stage};
+pub use error::Error;
 pub use event::Event;
 pub use report::Report;
+pub use run::run;
+pub use worker::worker_main;
