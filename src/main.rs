@@ -1,1 +1,37 @@
-fn main() {}
+//! nibble: a workbench for FP4 kernel competitions, with or without a GPU.
+//!
+//! ```text
+//! args (what was typed) ─► config (what it means) ─► command/<verb> ─► render ─► terminal
+//! ```
+//!
+//! Everything that prints is in this package; everything that knows kernels is in the libraries.
+
+mod args;
+mod command;
+mod config;
+mod exit;
+mod interrupt;
+mod render;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{
+    args::{Args, Command},
+    config::Config,
+    terminal::Terminal,
+};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    if let Command::Worker { .. } = args.command {
+        return harness::worker_main();
+    }
+    let terminal = Terminal::new(args.common.color, args.common.quiet);
+    let exit = Config::new(args.common, terminal)
+        .and_then(|config| command::run(args.command, &config))
+        .unwrap_or_else(|failure| failure.report(&terminal));
+    exit.into()
+}

@@ -1,0 +1,35 @@
+# `just` lists the recipes; `.ci/run` does the same as `just ci` on a machine without just.
+
+_default:
+    @just --list --unsorted
+
+# Formatting and lints: what must be clean before a commit.
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    .ci/forbid
+
+# Every test, with optimisation: the emulator runs real kernels in them.
+test *ARGS:
+    cargo test --release --workspace {{ARGS}}
+
+# The instruction tests and the ladders again, on this machine's GPU.
+gpu *ARGS:
+    cargo test --release --workspace -- gpu --include-ignored {{ARGS}}
+
+# Accept today's screens as the snapshots. Read the difference before you commit it.
+bless:
+    INSTA_UPDATE=always cargo test --release --workspace
+    git diff --stat -- '*.snap' '*.rs'
+
+# The emulator's speed: warp instructions a second and core, by mix.
+bench *ARGS:
+    cargo bench -p nibble-emulator {{ARGS}}
+
+# The parser never panics, and prints what it parsed. Needs cargo-fuzz and a nightly compiler.
+fuzz TARGET="ptx" SECONDS="60":
+    cargo +nightly fuzz run {{TARGET}} -- -max_total_time={{SECONDS}}
+
+# What the machine that guards the main branch runs.
+ci:
+    .ci/run

@@ -1,0 +1,156 @@
+//! What `check`, `bench` and `submit` share: each file through the harness, each result shown.
+
+use std::{fs, path::Path, time::Duration};
+
+use harness::{Limits, Report, Stage, report::Verdict};
+
+use crate::{
+    args::Solve,
+    config::Config,
+    exit::{Exit, Failure, Result},
+    interrupt,
+    render::{self, json, style, words},
+};
+
+/// A report as text, for people and for programs.
+pub struct Shown {
+    pub screen: String,
+    pub json: String,
+}
+
+impl Shown {
+    pub fn of(report: &Report) -> Self {
+        Self { screen: render::report::screen(report), json: json::report(report, None, None) }
+    }
+}
+
+/// Runs every file to the stage and prints what `show` makes of each report. The exit code is the
+/// worst of all files'.
+///
+/// # Errors
+///
+/// Where a file cannot be read; this is looked at for all files before the first one runs. A
+/// machine that lacks something fails one file like the next, so the first such failure ends it.
+pub fn each(
+    solve: &Solve,
+    stage: Stage,
+    config: &Config,
+    mut show: impl FnMut(&Report) -> Result<Shown>,
+) -> Result<Exit> {
+    let mut worst = Exit::Accepted;
+    let unusable: Vec<_> = solve.files.iter().map(|file| readable(file)).collect();
+    if unusable.iter().any(|result| result.is_err()) {
+        for (file, result) in solve.files.iter().zip(unusable) {
+            match result {
+                Err(failure) => worst = worst.max(failed(file, &failure, config)?),
+                Ok(()) if config.json => {
+                    let failure = Failure::usage("not run, because another file cannot be read");
+                    failed(file, &failure, config)?;
+                }
+                Ok(()) => {}
+            }
+        }
+        return Ok(worst);
+    }
+
+    let interrupt = interrupt::install();
+    let mut summary = Vec::new();
+    for (index, file) in solve.files.iter().enumerate() {
+        let mut run = harness::Config::new(file, stage);
+        run.problem.clone_from(&solve.problem);
+        run.device = config.device.clone();
+        run.arch.clone_from(&config.arch);
+        run.nvcc.clone_from(&config.nvcc);
+        run.interrupt = interrupt.clone();
+        if let Some(seconds) = solve.time_limit {
+            run.limits = Limits { check: Duration::from_secs(seconds.max(1)), ..Limits::default() };
+        }
+
+        let progress = config.terminal.progress();
+        let result = harness::run(&run, &mut |event| progress.event(&event));
+        drop(progress);
+
+        let report = match result {
+            Ok(report) => report,
+            Err(error) => {
+                let failure = Failure::from(error);
+                worst = worst.max(failed(file, &failure, config)?);
+                if failure.exit == Exit::Machine {
+                    for other in solve.files[index + 1..].iter().filter(|_| config.json) {
+                        failed(other, &failure, config)?;
+                    }
+                    return Ok(worst);
+                }
+                continue;
+            }
+        };
+        worst = worst.max(exit(report.verdict));
+        let shown = show(&report)?;
+        if config.json {
+            config.terminal.print(&shown.json)?;
+        } else {
+            let gap = if index > 0 { "\n" } else { "" };
+            config.terminal.print(&format!("{gap}{}", shown.screen))?;
+        }
+        summary.push((report.file, report.verdict, report.geomean_us));
+        if interrupt.raised() {
+            return Ok(Exit::Interrupted);
+        }
+    }
+    if solve.files.len() > 1 && !config.json {
+        config.terminal.print(&summarised(&summary))?;
+    }
+    Ok(worst)
+}
+
+fn exit(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::Accepted => Exit::Accepted,
+        Verdict::Interrupted => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}
+
+/// Shows why a file has no report, where the other results are shown.
+fn failed(file: &Path, failure: &Failure, config: &Config) -> Result<Exit> {
+    if config.json {
+        config.terminal.print(&json::failure(Some(&file.display().to_string()), failure))?;
+        return Ok(failure.exit);
+    }
+    Ok(failure.report(&config.terminal))
+}
+
+fn readable(file: &Path) -> Result<()> {
+    let shown = file.display();
+    let metadata = fs::metadata(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::usage(format!("there is no file {shown}"))
+            .next("`nibble new PROBLEM` starts one; `nibble list` names the problems"),
+        _ => Failure::usage(format!("cannot read {shown}: {error}")),
+    })?;
+    if metadata.is_dir() {
+        return Err(Failure::usage(format!("{shown} is a folder, not a solution")).next(format!(
+            "name the files in it: {}/*.cu",
+            shown.to_string().trim_end_matches('/')
+        )));
+    }
+    fs::File::open(file)
+        .map(drop)
+        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))
+}
+
+/// After several files: one line for each.
+fn summarised(files: &[(String, Verdict, Option<f64>)]) -> String {
+    use render::table::{Align, Table};
+    let mut table =
+        Table::new([("", Align::Left), ("", Align::Left), ("", Align::Right), ("", Align::Left)]);
+    for (file, verdict, geomean) in files {
+        table.row(vec![
+            (style::of(*verdict), style::symbol(*verdict).into()),
+            (style::of(*verdict), style::words(*verdict).into()),
+            (style::BOLD, geomean.map(words::micros).unwrap_or_default()),
+            (style::PLAIN, file.clone()),
+        ]);
+    }
+    let accepted = files.iter().filter(|(_, verdict, _)| *verdict == Verdict::Accepted).count();
+    format!("\n{} of {} accepted\n{table}", accepted, words::count(files.len() as u64, "file"))
+}

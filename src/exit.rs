@@ -1,0 +1,82 @@
+//! The documented exit codes, and errors that carry one.
+
+use std::{fmt, io, process::ExitCode};
+
+use crate::terminal::Terminal;
+
+/// What the process tells the shell. Part of the interface: scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Everything asked for was done; every solution was accepted.
+    Accepted = 0,
+    /// A solution failed.
+    Failed = 1,
+    /// The command was used wrongly, or names something that is not there.
+    Usage = 2,
+    /// This machine lacks something. The message says what mends it.
+    Machine = 3,
+    /// Ctrl-C.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command could not do its work, in two sentences: what is wrong, and what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub exit: Exit,
+    pub message: String,
+    /// What to do next; a command where one helps.
+    pub next: Option<String>,
+}
+
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Usage, message: message.to_string(), next: None }
+    }
+
+    pub fn machine(message: impl fmt::Display) -> Self {
+        Self { exit: Exit::Machine, message: message.to_string(), next: None }
+    }
+
+    pub fn next(mut self, next: impl fmt::Display) -> Self {
+        self.next = Some(next.to_string());
+        self
+    }
+
+    /// Shows the failure on stderr and yields its exit code.
+    pub fn report(&self, terminal: &Terminal) -> Exit {
+        if self.exit != Exit::Accepted {
+            terminal.error(&self.message, self.next.as_deref());
+        }
+        self.exit
+    }
+}
+
+impl From<harness::Error> for Failure {
+    fn from(error: harness::Error) -> Self {
+        match error {
+            harness::Error::Usage(message) => Self::usage(message),
+            harness::Error::Machine { lacks, mend } => Self::machine(lacks).next(mend),
+        }
+    }
+}
+
+/// Writing to stdout failed. A closed pipe means that the reader has seen enough (`nibble
+/// leaderboard | head -1`): the command succeeded.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => {
+                Self { exit: Exit::Accepted, message: String::new(), next: None }
+            }
+            _ => Self::machine(format!("cannot write the result: {error}")),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Times against the speed of light.
+
+use harness::report::{BenchReport, Report};
+
+use super::{
+    style,
+    table::{Align, Table},
+    words,
+};
+
+/// Cells of the bar that shows the percentage.
+const BAR: usize = 16;
+
+/// One row for each size, the geometric mean below.
+pub fn table(report: &Report) -> String {
+    let measured = report.bench.iter().any(|bench| !bench.modelled);
+    let mut table = Table::new([
+        ("size", Align::Left),
+        (if measured { "time" } else { "modelled" }, Align::Right),
+        (if measured { "95 % interval" } else { "" }, Align::Right),
+        ("light", Align::Right),
+        ("reached", Align::Right),
+        ("", Align::Left),
+        (
+            if report.bench.iter().any(|bench| bench.limiter.is_some()) { "limit" } else { "" },
+            Align::Left,
+        ),
+    ]);
+    for bench in &report.bench {
+        table.row(vec![
+            (style::PLAIN, bench.name.clone()),
+            (style::BOLD, words::micros(bench.median_us)),
+            (style::DIM, if measured { interval(bench) } else { String::new() }),
+            (style::DIM, words::micros(bench.sol_us)),
+            (style::PLAIN, words::percent(bench.sol_percent)),
+            (style::ACCENT, words::bar(bench.sol_percent, BAR)),
+            (style::DIM, bench.limiter.clone().unwrap_or_default()),
+        ]);
+    }
+    if let Some(geomean) = report.geomean_us {
+        table.row(vec![
+            (style::BOLD, "geomean".into()),
+            (style::BOLD, words::micros(geomean)),
+            (style::PLAIN, String::new()),
+            (style::PLAIN, String::new()),
+            (style::PLAIN, words::percent(reached(&report.bench))),
+        ]);
+    }
+    let mut text = table.to_string();
+    if report.modelled {
+        let gpu = report.device.name.trim_end_matches(" (modelled)");
+        let note = format!("Times are modelled for a {gpu}, not measured: docs/measuring.md.");
+        text.push_str(&format!("  {}\n", style::paint(style::DIM, note)));
+    }
+    text
+}
+
+/// Geometric mean of the percentages.
+pub fn reached(bench: &[BenchReport]) -> f64 {
+    let logs: f64 = bench.iter().map(|bench| bench.sol_percent.max(1e-9).ln()).sum();
+    (logs / bench.len().max(1) as f64).exp()
+}
+
+/// "33.3 – 33.5 µs"; both ends in full where their units differ.
+fn interval(bench: &BenchReport) -> String {
+    let (low, high) = (words::micros(bench.ci_us.0), words::micros(bench.ci_us.1));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} – {high}"),
+        _ => format!("{low} – {high}"),
+    }
+}

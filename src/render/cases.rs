@@ -1,0 +1,114 @@
+//! What the check found: a grid of sizes by families, then why each kind of failure failed.
+
+use harness::report::{CaseReport, Verdict};
+
+use super::{
+    style,
+    table::{Align, Table},
+    words,
+};
+
+/// Failures of different kinds that are explained; the grid shows the others.
+const EXPLAINED: usize = 3;
+
+/// One row for each size, one column for each input family; a cell is the worst verdict of its
+/// cases, its symbol explained by [`failures`].
+pub fn grid(cases: &[CaseReport]) -> String {
+    let mut sizes: Vec<String> = Vec::new();
+    let mut families: Vec<&str> = Vec::new();
+    for case in cases {
+        let size = size(case);
+        if !sizes.contains(&size) {
+            sizes.push(size);
+        }
+        if !families.contains(&case.family.as_str()) {
+            families.push(&case.family);
+        }
+    }
+    let columns = std::iter::once(("", Align::Left))
+        .chain(families.iter().map(|&family| (family, Align::Centre)));
+    let mut table = Table::new(columns);
+    for row in &sizes {
+        let mut cells = vec![(style::PLAIN, row.clone())];
+        for family in &families {
+            let verdict = cases
+                .iter()
+                .filter(|case| case.family == **family && size(case) == *row)
+                .map(|case| case.verdict)
+                .max_by_key(|&verdict| severity(verdict));
+            cells.push(verdict.map_or((style::DIM, "·".into()), |verdict| {
+                (style::of(verdict), style::symbol(verdict).into())
+            }));
+        }
+        table.row(cells);
+    }
+    table.to_string()
+}
+
+/// Why cases failed: the first of each kind, and how many more there are of it.
+pub fn failures(cases: &[CaseReport]) -> String {
+    let failed: Vec<&CaseReport> =
+        cases.iter().filter(|case| case.verdict != Verdict::Accepted).collect();
+    let mut kinds: Vec<(&CaseReport, u64)> = Vec::new();
+    for case in &failed {
+        let same =
+            |other: &CaseReport| other.verdict == case.verdict && other.reasons == case.reasons;
+        match kinds.iter_mut().find(|(first, _)| same(first)) {
+            Some((_, others)) => *others += 1,
+            None => kinds.push((case, 0)),
+        }
+    }
+    let mut text = String::new();
+    for (case, others) in kinds.iter().take(EXPLAINED) {
+        text.push('\n');
+        text.push_str(&failure(case));
+        if *others > 0 {
+            text.push_str(&format!(
+                "    {}\n",
+                style::paint(style::DIM, format!("and {} like it", words::count(*others, "case")))
+            ));
+        }
+    }
+    if kinds.len() > EXPLAINED {
+        let rest = (kinds.len() - EXPLAINED) as u64;
+        text.push_str(&format!("\n  and {} of failure\n", words::count(rest, "other kind")));
+    }
+    text
+}
+
+fn failure(case: &CaseReport) -> String {
+    let verdict = style::paint(
+        style::of(case.verdict),
+        format!("{} {}", style::symbol(case.verdict), style::words(case.verdict)),
+    );
+    let mut line = format!("  {verdict}  {}", style::paint(style::BOLD, &case.name));
+    if case.mismatches > 0 {
+        line.push_str(&format!("  {}", words::count(case.mismatches, "mismatch")));
+    }
+    if let Some(error) = case.max_error.filter(|&error| error > 0.0) {
+        line.push_str(&format!(", largest error {error:.3} × the bound"));
+    }
+    line.push('\n');
+    for sentence in &case.explanation {
+        line.push_str(&words::hanging(&format!("    {sentence}"), 6));
+        line.push('\n');
+    }
+    line
+}
+
+/// "128x256": the case's name without its family, and without its seed where it has one.
+fn size(case: &CaseReport) -> String {
+    let sizes: Vec<String> = case.sizes.iter().map(|(_, n)| n.to_string()).collect();
+    sizes.join("x")
+}
+
+fn severity(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Accepted => 0,
+        Verdict::Interrupted => 1,
+        Verdict::WrongAnswer => 2,
+        Verdict::TimeLimitExceeded => 3,
+        Verdict::RuntimeError => 4,
+        Verdict::CompileError => 5,
+    }
+}

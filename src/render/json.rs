@@ -1,0 +1,190 @@
+//! The screens for programs: one object, one line. `docs/json.md` describes every field; a field
+//! is added, never renamed, without a new `schema`.
+
+use std::collections::BTreeMap;
+
+use harness::device::Launch;
+use harness::report::{BenchReport, CaseReport, DeviceInfo, KernelFacts, Report, Verdict};
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+
+/// Raised when a field changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
+/// What `check`, `bench` and `submit` say of one file.
+#[derive(Serialize)]
+struct Solved<'a> {
+    schema: u32,
+    problem: &'a str,
+    revision: u32,
+    file: &'a str,
+    source_hash: &'a str,
+    device: &'a DeviceInfo,
+    verdict: Verdict,
+    message: Option<&'a str>,
+    nvcc_flags: &'a [String],
+    kernels: &'a [KernelFacts],
+    cases: Vec<Case<'a>>,
+    bench: Vec<Bench<'a>>,
+    geomean_us: Option<f64>,
+    modelled: bool,
+    /// Of `submit`: the recorded attempt's id and its place on the board.
+    attempt: Option<&'a str>,
+    rank: Option<usize>,
+    log: &'a str,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Case<'a> {
+    name: &'a str,
+    sizes: BTreeMap<&'a str, u64>,
+    family: &'a str,
+    verdict: Verdict,
+    mismatches: u64,
+    max_error: Option<f64>,
+    near_ties: u64,
+    explanation: &'a [String],
+    reasons: &'a [String],
+    seconds: f64,
+}
+
+impl<'a> Case<'a> {
+    fn of(case: &'a CaseReport) -> Self {
+        Self {
+            name: &case.name,
+            sizes: sizes(&case.sizes),
+            family: &case.family,
+            verdict: case.verdict,
+            mismatches: case.mismatches,
+            max_error: case.max_error,
+            near_ties: case.near_ties,
+            explanation: &case.explanation,
+            reasons: &case.reasons,
+            seconds: case.seconds,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Bench<'a> {
+    name: &'a str,
+    sizes: BTreeMap<&'a str, u64>,
+    median_us: f64,
+    ci_us: (f64, f64),
+    modelled: bool,
+    sol_us: f64,
+    sol_percent: f64,
+    limiter: Option<&'a str>,
+    samples_us: &'a [f64],
+    launches: &'a [Launch],
+}
+
+impl<'a> Bench<'a> {
+    fn of(bench: &'a BenchReport) -> Self {
+        Self {
+            name: &bench.name,
+            sizes: sizes(&bench.sizes),
+            median_us: bench.median_us,
+            ci_us: bench.ci_us,
+            modelled: bench.modelled,
+            sol_us: bench.sol_us,
+            sol_percent: bench.sol_percent,
+            limiter: bench.limiter.as_deref(),
+            samples_us: &bench.samples_us,
+            launches: &bench.launches,
+        }
+    }
+}
+
+/// An object, so that a program reads `.sizes.m`.
+fn sizes(sizes: &[(String, u64)]) -> BTreeMap<&str, u64> {
+    sizes.iter().map(|(name, size)| (name.as_str(), *size)).collect()
+}
+
+/// Instead of a result: why there is none.
+#[derive(Serialize)]
+struct Failed<'a> {
+    schema: u32,
+    file: Option<&'a str>,
+    verdict: Option<Verdict>,
+    error: Why<'a>,
+}
+
+#[derive(Serialize)]
+struct Why<'a> {
+    kind: &'static str,
+    message: &'a str,
+    next: Option<&'a str>,
+}
+
+/// The attempt's id and rank are there after `submit` only.
+pub fn report(report: &Report, attempt: Option<&str>, rank: Option<usize>) -> String {
+    line(&Solved {
+        schema: SCHEMA,
+        problem: &report.problem,
+        revision: report.revision,
+        file: &report.file,
+        source_hash: &report.source_hash,
+        device: &report.device,
+        verdict: report.verdict,
+        message: report.message.as_deref(),
+        nvcc_flags: &report.nvcc_flags,
+        kernels: &report.kernels,
+        cases: report.cases.iter().map(Case::of).collect(),
+        bench: report.bench.iter().map(Bench::of).collect(),
+        geomean_us: report.geomean_us,
+        modelled: report.modelled,
+        attempt,
+        rank,
+        log: &report.log,
+        warnings: &report.warnings,
+    })
+}
+
+pub fn failure(file: Option<&str>, failure: &Failure) -> String {
+    let kind = match failure.exit {
+        Exit::Machine => "machine",
+        Exit::Interrupted => "interrupted",
+        _ => "usage",
+    };
+    line(&Failed {
+        schema: SCHEMA,
+        file,
+        verdict: (failure.exit == Exit::Interrupted).then_some(Verdict::Interrupted),
+        error: Why { kind, message: &failure.message, next: failure.next.as_deref() },
+    })
+}
+
+/// One object on one line.
+pub fn line<T: Serialize>(value: &T) -> String {
+    // Our own types of strings, numbers and lists: nothing in them can fail to be written.
+    let mut text = serde_json::to_string(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    #[test]
+    fn the_schema_stands() {
+        let mut wrong = sample::wrong();
+        wrong.cases.retain(|case| case.name == "1x32 ties" || case.name == "1x32 normal");
+        let mut bench = sample::measured();
+        bench.cases.clear();
+        bench.bench.truncate(1);
+        for (name, text) in [
+            ("wrong", report(&wrong, None, None)),
+            ("submitted", report(&bench, Some("3f9a2c"), Some(2))),
+            ("refused", failure(Some("k.cu"), &Failure::usage("no such file").next("look"))),
+        ] {
+            assert_eq!(text.lines().count(), 1);
+            let value: serde_json::Value = serde_json::from_str(&text).expect("json");
+            insta::assert_snapshot!(name, format!("{value:#}"));
+        }
+    }
+}

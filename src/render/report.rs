@@ -1,0 +1,154 @@
+//! The screen of `check` and `bench`: what ran, what it is made of, what was found.
+
+use harness::report::{KernelFacts, Report, Verdict};
+
+use super::{bench, cases, style, words};
+
+/// Lines of the solution's own output that are shown; `--json` has all that was kept.
+const LOG_LINES: usize = 10;
+
+/// The whole screen, verdict last, so that it stands above the prompt.
+pub fn screen(report: &Report) -> String {
+    let mut text = heading(report);
+    text.push_str(&kernels(&report.kernels));
+    if !report.cases.is_empty() {
+        text.push('\n');
+        text.push_str(&cases::grid(&report.cases));
+        text.push_str(&cases::failures(&report.cases));
+    }
+    if !report.bench.is_empty() {
+        text.push('\n');
+        text.push_str(&bench::table(report));
+    }
+    if let Some(message) = &report.message {
+        text.push('\n');
+        for line in message.trim_end().lines() {
+            text.push_str(format!("  {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    text.push_str(&log(&report.log));
+    for warning in &report.warnings {
+        let warning = format!("  {} {warning}", style::paint(style::WARNING, "warning:"));
+        text.push_str(&format!("\n{}\n", words::hanging(&warning, 11)));
+    }
+    text.push('\n');
+    text.push_str(&verdict(report));
+    text
+}
+
+fn heading(report: &Report) -> String {
+    format!(
+        "{}\n  {} on {}, {}\n",
+        style::paint(style::BOLD, &report.file),
+        report.problem,
+        report.device.name,
+        report.device.arch
+    )
+}
+
+/// "kernel quantize: 32 registers, 2 KiB shared memory, no spills".
+fn kernels(kernels: &[KernelFacts]) -> String {
+    let mut text = String::new();
+    for kernel in kernels {
+        let mut facts = vec![words::count(kernel.registers.into(), "register")];
+        if kernel.shared_bytes > 0 {
+            facts.push(format!("{} shared memory", words::bytes(kernel.shared_bytes.into())));
+        }
+        let spilled = kernel.spill_store_bytes + kernel.spill_load_bytes;
+        facts.push(if spilled > 0 {
+            style::paint(style::WARNING, format!("spills {}", words::bytes(spilled.into())))
+        } else {
+            "no spills".into()
+        });
+        let name = kernel.name.split('(').next().unwrap_or(&kernel.name);
+        let line = format!("  kernel {}: {}", words::cut(name, 32), facts.join(", "));
+        text.push_str(&format!("{}\n", words::hanging(&line, 4)));
+    }
+    text
+}
+
+fn log(log: &str) -> String {
+    let lines: Vec<&str> = log.trim_end().lines().collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let shown = &lines[lines.len().saturating_sub(LOG_LINES)..];
+    let mut text = match lines.len() - shown.len() {
+        0 => "\n  it printed\n".to_owned(),
+        _ => format!(
+            "\n  it printed {}, the last {LOG_LINES} are\n",
+            words::count(lines.len() as u64, "line")
+        ),
+    };
+    for line in shown {
+        let line = words::cut(line, words::COLUMNS - 4);
+        text.push_str(&format!("  {} {line}\n", style::paint(style::DIM, "│")));
+    }
+    text
+}
+
+fn verdict(report: &Report) -> String {
+    let verdict = style::paint(
+        style::of(report.verdict).bold(),
+        format!("{} {}", style::symbol(report.verdict), style::words(report.verdict)),
+    );
+    let count = report.cases.len() as u64;
+    let failed = report.cases.iter().filter(|case| case.verdict != Verdict::Accepted).count();
+    let seconds: f64 = report.cases.iter().map(|case| case.seconds).sum();
+    let near_ties: u64 = report.cases.iter().map(|case| case.near_ties).sum();
+    let mut facts = Vec::new();
+    match (count, failed) {
+        (0, _) => {}
+        (_, 0) => {
+            facts.push(format!("{} in {}", words::count(count, "case"), words::waited(seconds)))
+        }
+        _ => facts.push(format!("{failed} of {} failed", words::count(count, "case"))),
+    }
+    if near_ties > 0 {
+        let sentence = format!("{} rounded either way", words::count(near_ties, "near-tie"));
+        facts.push(sentence);
+    }
+    format!("{verdict}  {}", facts.join(", ")).trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    #[track_caller]
+    fn plain(report: &Report) -> String {
+        let text = anstream::adapter::strip_str(&screen(report)).to_string();
+        for line in text.lines() {
+            assert!(words::width(line) <= words::COLUMNS, "too wide: {line}");
+            assert_eq!(line, line.trim_end(), "ends in spaces");
+        }
+        text
+    }
+
+    #[test]
+    fn accepted() {
+        insta::assert_snapshot!(plain(&sample::accepted()));
+    }
+
+    #[test]
+    fn measured() {
+        insta::assert_snapshot!(plain(&sample::measured()));
+    }
+
+    #[test]
+    fn wrong() {
+        insta::assert_snapshot!(plain(&sample::wrong()));
+    }
+
+    #[test]
+    fn uncompiled() {
+        insta::assert_snapshot!(plain(&sample::uncompiled()));
+    }
+
+    #[test]
+    fn colours_are_the_verdicts() {
+        insta::assert_snapshot!(verdict(&sample::accepted()).escape_debug().to_string());
+    }
+}

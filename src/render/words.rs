@@ -1,0 +1,270 @@
+//! Numbers, plurals and lists as people write them. No message pluralises by hand.
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// Every screen fits this many columns.
+pub const COLUMNS: usize = 80;
+
+/// "1 case", "42 cases", "8,192 values".
+pub fn count(n: u64, noun: &str) -> String {
+    let plural = match noun {
+        _ if n == 1 => noun.to_owned(),
+        _ if noun.ends_with("ch") => format!("{noun}es"),
+        _ if noun.ends_with('y') => format!("{}ies", &noun[..noun.len() - 1]),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {plural}", grouped(n))
+}
+
+/// "1,234,567".
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// "`a`, `b` or `c`" with the given last word; empty for nothing.
+pub fn list<T: AsRef<str>>(items: &[T], last: &str) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [rest @ .., end] => {
+            let rest: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
+            format!("{} {last} {}", rest.join(", "), end.as_ref())
+        }
+    }
+}
+
+/// Three digits and the unit that fits: "812 ns", "4.12 µs", "1.23 ms".
+pub fn micros(us: f64) -> String {
+    match us {
+        us if us < 0.9995 => format!("{} ns", three_digits(us * 1e3)),
+        us if us < 999.5 => format!("{} µs", three_digits(us)),
+        us if us < 999.5e3 => format!("{} ms", three_digits(us / 1e3)),
+        us => format!("{} s", three_digits(us / 1e6)),
+    }
+}
+
+/// Time that somebody waited: "40 ms", "2.1 s", "3 min 12 s".
+pub fn waited(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.9995 => format!("{:.0} ms", s * 1e3),
+        s if s < 59.95 => format!("{s:.1} s"),
+        s if s < 3599.5 => format!("{} min {} s", s.round() as u64 / 60, s.round() as u64 % 60),
+        s => format!("{} h {} min", s as u64 / 3600, s as u64 % 3600 / 60),
+    }
+}
+
+/// How long ago: "now", "5 min ago", "3 h ago", "12 d ago".
+pub fn age(seconds: i64) -> String {
+    match seconds {
+        i64::MIN..60 => "now".to_owned(),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}
+
+/// "0 B", "1.5 KiB", "86 MiB".
+pub fn bytes(n: u64) -> String {
+    let mut value = n as f64;
+    let mut unit = "B";
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = larger;
+    }
+    let text = if value >= 9.95 || value.fract() < 0.05 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    };
+    format!("{text} {unit}")
+}
+
+/// "3.4 %", "16 %", "100 %".
+pub fn percent(p: f64) -> String {
+    if p < 9.95 { format!("{p:.1} %") } else { format!("{p:.0} %") }
+}
+
+/// A change of time as people read it: "-12.3 % (faster)", "+3.1 % (slower)", "the same".
+pub fn change(from: f64, to: f64) -> String {
+    let percent = (to / from - 1.0) * 100.0;
+    match percent {
+        p if p.abs() < 0.05 => "the same".to_owned(),
+        p if p < 0.0 => format!("{p:+.1} % (faster)"),
+        p => format!("{p:+.1} % (slower)"),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        v if v < 9.995 => format!("{v:.2}"),
+        v if v < 99.95 => format!("{v:.1}"),
+        v => format!("{v:.0}"),
+    }
+}
+
+/// A bar of `cells` cells, filled to that percentage in eighths of a cell.
+pub fn bar(percent: f64, cells: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (percent.clamp(0.0, 100.0) / 100.0 * cells as f64 * 8.0).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// One character for each value, low to high; empty values leave a gap.
+pub fn sparkline(values: &[Option<f64>]) -> String {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let known = || values.iter().flatten().copied();
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    let level = |value: f64| match high - low {
+        range if range <= 0.0 => LEVELS[3],
+        range => LEVELS[((value - low) / range * 7.0).round() as usize],
+    };
+    values.iter().map(|value| value.map_or('·', level)).collect()
+}
+
+/// Cells that the text takes on the screen: escape sequences take none, wide characters two.
+pub fn width(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// Plain text cut to that many cells, with an ellipsis where something is missing.
+pub fn cut(text: &str, cells: usize) -> String {
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if width(&clean) <= cells {
+        return clean;
+    }
+    let mut taken = 0;
+    let mut kept: String = clean
+        .chars()
+        .take_while(|c| {
+            taken += c.width().unwrap_or(0);
+            taken < cells
+        })
+        .collect();
+    kept.truncate(kept.trim_end().len());
+    kept.push('…');
+    kept
+}
+
+/// The text in lines of at most [`COLUMNS`] cells, the second and later ones indented by `indent`.
+/// Breaks at spaces only, so that paths and commands stay whole; keeps the text's own lines.
+pub fn hanging(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+        }
+        let mut used = if index > 0 { indent } else { 0 };
+        for (position, word) in line.split(' ').enumerate() {
+            let cells = width(word);
+            if position > 0 && used + 1 + cells > COLUMNS {
+                out.push('\n');
+                out.push_str(&" ".repeat(indent));
+                used = indent;
+            } else if position > 0 {
+                out.push(' ');
+                used += 1;
+            }
+            out.push_str(word);
+            used += cells;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_agree_with_their_noun() {
+        assert_eq!(count(1, "case"), "1 case");
+        assert_eq!(count(0, "case"), "0 cases");
+        assert_eq!(count(8192, "value"), "8,192 values");
+        assert_eq!(count(2, "near-tie"), "2 near-ties");
+        assert_eq!(count(3, "family"), "3 families");
+        assert_eq!(count(2, "mismatch"), "2 mismatches");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(999), "999");
+    }
+
+    #[test]
+    fn lists_end_with_their_word() {
+        assert_eq!(list::<&str>(&[], "or"), "");
+        assert_eq!(list(&["a"], "or"), "a");
+        assert_eq!(list(&["a", "b"], "and"), "a and b");
+        assert_eq!(list(&["a", "b", "c"], "or"), "a, b or c");
+    }
+
+    #[test]
+    fn times_take_the_unit_that_fits_and_never_round_into_the_next() {
+        assert_eq!(micros(0.812), "812 ns");
+        assert_eq!(micros(0.9996), "1.00 µs");
+        assert_eq!(micros(4.1234), "4.12 µs");
+        assert_eq!(micros(9.996), "10.0 µs");
+        assert_eq!(micros(99.96), "100 µs");
+        assert_eq!(micros(999.7), "1.00 ms");
+        assert_eq!(micros(1_234.5), "1.23 ms");
+        assert_eq!(micros(2.5e6), "2.50 s");
+        assert_eq!(waited(0.0404), "40 ms");
+        assert_eq!(waited(2.14), "2.1 s");
+        assert_eq!(waited(59.96), "1 min 0 s");
+        assert_eq!(waited(192.0), "3 min 12 s");
+        assert_eq!(waited(3_700.0), "1 h 1 min");
+    }
+
+    #[test]
+    fn ages_bytes_and_percentages() {
+        assert_eq!(age(-5), "now");
+        assert_eq!(age(59), "now");
+        assert_eq!(age(61), "1 min ago");
+        assert_eq!(age(7_200), "2 h ago");
+        assert_eq!(age(864_000), "10 d ago");
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(2048), "2 KiB");
+        assert_eq!(bytes(90_177_536), "86 MiB");
+        assert_eq!(percent(3.44), "3.4 %");
+        assert_eq!(percent(9.96), "10 %");
+        assert_eq!(change(10.0, 8.77), "-12.3 % (faster)");
+        assert_eq!(change(10.0, 10.31), "+3.1 % (slower)");
+        assert_eq!(change(10.0, 10.000_1), "the same");
+    }
+
+    #[test]
+    fn bars_fill_in_eighths() {
+        assert_eq!(bar(0.0, 10), "");
+        assert_eq!(bar(50.0, 10), "█████");
+        assert_eq!(bar(52.5, 10), "█████▎");
+        assert_eq!(bar(250.0, 4), "████");
+        assert_eq!(sparkline(&[Some(3.0), None, Some(1.0)]), "█·▁");
+        assert_eq!(sparkline(&[Some(2.0), Some(2.0)]), "▄▄");
+    }
+
+    #[test]
+    fn text_is_cut_by_cells_not_by_bytes() {
+        assert_eq!(width("\u{1b}[1mµ\u{1b}[0m量"), 3);
+        assert_eq!(cut("four", 4), "four");
+        assert_eq!(cut("fifth", 4), "fif…");
+        assert_eq!(cut("two\nlines", 20), "two lines");
+        assert_eq!(cut("量子量子", 5), "量子…");
+    }
+
+    #[test]
+    fn paragraphs_hang() {
+        let text = hanging(&"word ".repeat(20), 4);
+        assert!(text.lines().all(|line| width(line) <= COLUMNS));
+        assert!(text.lines().nth(1).expect("wrapped").starts_with("    word"));
+    }
+}
