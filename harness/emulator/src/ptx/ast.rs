@@ -6,27 +6,29 @@
 //! CUTLASS disagree on where `kind::mxf4nvf4` stands, and both assemble).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Byte range in the PTX text.
 pub type Span = Range<u32>;
 
-/// A position in CUDA source, from `.loc` (PTX ISA 11.5.3).
+/// A position in CUDA source, from `.loc` (PTX ISA 11.5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLocation {
     /// Index as in `.file`; look it up in [`Module::files`].
     pub file: u32,
     pub line: u32,
     pub column: u32,
-    /// Position of the call where this code was inlined: index into the `.loc`s seen before.
-    pub inlined_at: Option<Box<SourceLocation>>,
-    /// Name of the function inlined, where `function_name` gives one.
-    pub function: Option<String>,
+    /// Position of the call where this code was inlined; that call may itself stand in inlined
+    /// code, so following these leads outwards to the line of the kernel.
+    pub inlined_at: Option<Arc<SourceLocation>>,
+    /// Mangled name of the function inlined, where `function_name` gives one.
+    pub function: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module<'a> {
     pub version: (u32, u32),
-    /// As written: `sm_100a`.
+    /// As written: `sm_100a`. Further target options (`debug`, texturing modes) are dropped.
     pub target: &'a str,
     pub address_size: u32,
     /// `.file INDEX "path"`.
@@ -54,7 +56,7 @@ pub struct Variable<'a> {
     pub space: Space,
     /// Fundamental type without the dot: `b32`, `pred`, `f16x2`.
     pub ty: &'a str,
-    /// 2 or 4 for `.v2`, `.v4`; else 1.
+    /// 2, 4 or 8 for `.v2`, `.v4`, `.v8`; else 1.
     pub vector: u32,
     pub align: Option<u32>,
     pub name: &'a str,
@@ -67,15 +69,22 @@ pub struct Variable<'a> {
     pub visible: bool,
     /// `.attribute(.managed)`.
     pub managed: bool,
+    /// From the name to the end of its dimensions or initializer.
     pub span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initializer<'a> {
+    /// A literal: one of the `Integer`, `Float32` and `Float64` operands.
     Value(Operand<'a>),
     /// A symbol, perhaps `generic(name)`, perhaps with an offset; `0xff(name)` masks are kept as
     /// the byte mask.
-    Symbol { name: &'a str, generic: bool, offset: i64, mask: Option<u64> },
+    Symbol {
+        name: &'a str,
+        generic: bool,
+        offset: i64,
+        mask: Option<u64>,
+    },
     List(Vec<Initializer<'a>>),
 }
 
@@ -92,10 +101,11 @@ pub struct Function<'a> {
     pub directives: Directives,
     /// Absent for a declaration.
     pub body: Option<Vec<Statement<'a>>>,
+    /// From `.entry` or `.func` to the closing brace or semicolon.
     pub span: Span,
 }
 
-/// Performance-tuning and cluster directives (PTX ISA 11.4).
+/// Performance-tuning and cluster directives (PTX ISA 11.4, 11.7, 11.8). A dimension left out is 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     pub maxntid: Option<[u32; 3]>,
@@ -105,12 +115,17 @@ pub struct Directives {
     pub reqnctapercluster: Option<[u32; 3]>,
     pub maxclusterrank: Option<u32>,
     pub explicitcluster: bool,
+    /// The launch's grid counts clusters, not CTAs.
+    pub blocksareclusters: bool,
     pub noreturn: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement<'a> {
-    Label { name: &'a str, span: Span },
+    Label {
+        name: &'a str,
+        span: Span,
+    },
     Instruction(Instruction<'a>),
     /// `.reg`, `.local`, `.shared`, `.param`, `.const`, `.global` inside a body.
     Variable(Variable<'a>),
@@ -119,11 +134,21 @@ pub enum Statement<'a> {
     Location(SourceLocation),
     Pragma(Vec<&'a str>),
     /// `label: .branchtargets a, b;`
-    BranchTargets { name: &'a str, labels: Vec<&'a str> },
+    BranchTargets {
+        name: &'a str,
+        labels: Vec<&'a str>,
+    },
     /// `label: .calltargets f, g;`
-    CallTargets { name: &'a str, functions: Vec<&'a str> },
+    CallTargets {
+        name: &'a str,
+        functions: Vec<&'a str>,
+    },
     /// `label: .callprototype (.param .b32 _) _ (.param .b64 _);`
-    CallPrototype { name: &'a str, returns: Vec<Variable<'a>>, params: Vec<Variable<'a>> },
+    CallPrototype {
+        name: &'a str,
+        returns: Vec<Variable<'a>>,
+        params: Vec<Variable<'a>>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +157,7 @@ pub struct Instruction<'a> {
     /// `cvt`
     pub opcode: &'a str,
     /// `["rn", "satfinite", "e2m1x2", "f32"]`; a `::` qualifier stays whole: `"L1::no_allocate"`.
+    /// The `.unified` that `ld` writes behind its address (PTX ISA 9.7.9.8) comes last.
     pub modifiers: Vec<&'a str>,
     pub operands: Vec<Operand<'a>>,
     /// From the guard to the semicolon.
@@ -174,6 +200,7 @@ pub enum Operand<'a> {
     List(Vec<Operand<'a>>),
     /// `_`
     Discard,
-    /// `%v.x`: one element of a vector register.
-    Element(&'a str, u8),
+    /// `%v.x`: one element of a vector register (`x y z w`, `r g b a`), or `%r.b0`, `%r.h1`: the
+    /// part of a register that a video instruction takes. `%tid.x` and its like are a `Name`.
+    Element(&'a str, &'a str),
 }
