@@ -1,1 +1,25 @@
-//! See docs/architecture.md.
+//! The attempt record, the store, boards and comparisons. See docs/architecture.md.
+//!
+//! Knows no harness and no CUDA: it owns its schema, and one file of the command line translates a
+//! report into a [`Submission`]. Never prints.
+
+pub mod attempt;
+pub mod board;
+mod collection;
+mod error;
+mod id;
+mod incoming;
+mod index;
+mod record;
+mod short_ids;
+mod store;
+mod summary;
+
+pub use attempt::{Attempt, Submission};
+pub use collection::{Collection, Reading, Unreadable};
+pub use error::Error;
+pub use id::{AttemptId, NotAnId};
+pub use record::{Defect, FormatVersion};
+pub use short_ids::ShortIds;
+pub use store::Store;
+pub use summary::{Facts, Summary};
