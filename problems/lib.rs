@@ -2,9 +2,36 @@
 //! its reference and what "close enough" means.
 //!
 //! ```text
-//! problem.toml ─► Problem ─► Case ─► Inputs ─► Expected
-//!                                               │
-//!                                 outputs ──────┴─► Comparison
+//! problem.toml ─► Problem ─► CaseSpec + seed ─► inputs ─► Expected
+//!                                                            │
+//!                                              outputs ──────┴─► Comparison
 //! ```
 //!
-//! Nothing here knows how a solution is compiled or where it runs.
+//! Nothing here knows how a solution is compiled or where it runs. Buffers are slices of bytes, so
+//! that they can lie in memory shared with the process that runs the solution; nothing is copied.
+
+mod catalog;
+mod comparison;
+mod family;
+mod formula;
+mod manifest;
+pub mod npy;
+mod parameter;
+mod poison;
+mod problem;
+mod random;
+mod sizes;
+
+#[path = "mxfp4_quantize/reference.rs"]
+mod mxfp4_quantize;
+
+pub use catalog::{UnknownProblem, catalog, find};
+pub use comparison::{Comparison, Expected, FirstMismatch, QuantizedElement};
+pub use family::{CaseSpec, Family};
+pub use formula::{Formula, FormulaError};
+pub use manifest::{CaseGroup, Manifest, ManifestError, SpeedOfLight, Tolerance};
+pub use parameter::{Direction, Element, Parameter};
+pub use poison::Poison;
+pub use problem::{BufferSpec, Problem, ScalarValue};
+pub use random::Seed;
+pub use sizes::Sizes;

@@ -1,0 +1,110 @@
+//! What came of holding a solution's outputs to the expected ones.
+
+use serde::Serialize;
+
+/// The bytes that a right solution writes, one entry for each output in the signature's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    pub outputs: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Values compared.
+    pub elements: u64,
+    /// Values that are not close enough; non-finite and unwritten ones are among them.
+    pub mismatches: u64,
+    /// Output elements that are wrong and still hold the judge's pattern. Zero where their number
+    /// could be chance.
+    pub unwritten: u64,
+    /// Values that are NaN or infinite and should not be.
+    pub non_finite: u64,
+    /// Values that differ from the expected ones where the hardware may round either way, and are
+    /// therefore right.
+    pub near_ties: u64,
+    /// The largest error of a finite value, in the unit of the manifest's tolerance. Absent if
+    /// nothing finite was compared.
+    pub max_error: Option<f64>,
+    pub first: Option<FirstMismatch>,
+    /// Where the wrong values lie: a sentence and a drawing, for humans. Empty if accepted.
+    pub picture: Vec<String>,
+    /// What is wrong and, as far as a hypothesis fits, why: sentences for humans.
+    pub explanation: Vec<String>,
+    /// The explanations as stable identifiers, each one sufficient: `ties_away_from_zero`; several
+    /// faults that only together explain the outputs are joined: `ceil_scale+nibbles_swapped`.
+    pub reasons: Vec<String>,
+}
+
+impl Comparison {
+    pub fn accepted(&self) -> bool {
+        self.mismatches == 0
+    }
+}
+
+/// The first value that is wrong, whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirstMismatch {
+    /// Row and column of the value in its matrix.
+    pub row: u64,
+    pub column: u64,
+    pub expected: f64,
+    pub given: f64,
+    /// What a quantizer's value is made of.
+    pub quantized: Option<QuantizedElement>,
+}
+
+/// One element of a block-scaled matrix, expected and given.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuantizedElement {
+    /// Block within the row.
+    pub block: u64,
+    pub input: f64,
+    /// Largest magnitude in the block.
+    pub amax: f64,
+    /// The input divided by the expected scale: what is rounded to a code.
+    pub scaled: f64,
+    /// The midpoints between codes on both sides of the scaled magnitude, where there are any.
+    pub midpoints: (Option<f32>, Option<f32>),
+    pub expected_scale: u8,
+    pub given_scale: u8,
+    pub expected_code: u8,
+    pub given_code: u8,
+}
+
+impl FirstMismatch {
+    /// The facts as aligned lines.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines =
+            vec![format!("first wrong value at row {}, column {}", self.row, self.column)];
+        if let Some(q) = &self.quantized {
+            let nibble = if self.column.is_multiple_of(2) { "low" } else { "high" };
+            let tie = |side: Option<f32>| side.map_or("none".to_owned(), |m| m.to_string());
+            lines.push(format!("  block     {} of its row, amax {:e}", q.block, q.amax));
+            lines.push(format!("  input     {:e}, scaled {}", q.input, q.scaled));
+            lines.push(format!(
+                "  midpoints {} and {}{}",
+                tie(q.midpoints.0),
+                tie(q.midpoints.1),
+                if q.is_tie() { ": an exact tie" } else { "" }
+            ));
+            lines.push(format!(
+                "  scale     expected {}, given {}",
+                q.expected_scale, q.given_scale
+            ));
+            lines.push(format!(
+                "  code      expected {:x}, given {:x} ({nibble} nibble)",
+                q.expected_code, q.given_code
+            ));
+        }
+        lines.push(format!("  value     expected {:e}, given {:e}", self.expected, self.given));
+        lines
+    }
+}
+
+impl QuantizedElement {
+    /// Whether the scaled value lies exactly between two codes.
+    pub fn is_tie(&self) -> bool {
+        let magnitude = Some(self.scaled.abs() as f32);
+        self.midpoints.0 == magnitude || self.midpoints.1 == magnitude
+    }
+}

@@ -1,0 +1,64 @@
+//! Where the input values come from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Sizes;
+
+/// A way to draw inputs. The general ones hunt for the mistakes that uniform numbers hide; what
+/// each does exactly stands in the problem's `families.rs` and is told in its spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// The competition's own distribution.
+    Uniform,
+    Normal,
+    /// Every block has its own magnitude.
+    Wide,
+    /// Exact midpoints between neighbouring codes, and the values next to them.
+    Ties,
+    /// Zero blocks, both zeros, and values that round to zero.
+    Zeros,
+    /// One element that dwarfs its block, also in the very last block.
+    Outliers,
+    /// Subnormals, powers of two, the largest finite values.
+    Special,
+    /// Every code with every scale.
+    Codes,
+}
+
+impl Family {
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Uniform => "uniform",
+            Family::Normal => "normal",
+            Family::Wide => "wide",
+            Family::Ties => "ties",
+            Family::Zeros => "zeros",
+            Family::Outliers => "outliers",
+            Family::Special => "special",
+            Family::Codes => "codes",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One problem at one size with one family; with a seed it is a case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CaseSpec {
+    pub sizes: Sizes,
+    pub family: Family,
+}
+
+impl CaseSpec {
+    /// `1024x1024 uniform`
+    pub fn name(&self) -> String {
+        format!("{} {}", self.sizes, self.family)
+    }
+}

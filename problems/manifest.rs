@@ -1,0 +1,186 @@
+//! `problem.toml`: the facts of a problem that are not code.
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::formula::{Formula, FormulaError};
+use crate::parameter::{Direction, Parameter, RawParameter};
+use crate::{CaseSpec, Family, Sizes};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// One line for lists: "MXFP4 quantization".
+    pub title: String,
+    /// Where the problem comes from, and what its truth is.
+    pub origin: String,
+    /// Counts up whenever an old solution's verdict or time could change; boards are per revision.
+    pub revision: u32,
+    /// What solutions are compiled for unless they say otherwise: "sm_100a".
+    pub arch: String,
+    /// The parameters of `solution`, in order.
+    pub signature: Vec<Parameter>,
+    /// What `check` runs, in order.
+    pub check: Vec<CaseGroup>,
+    /// What `bench` times.
+    pub bench: CaseGroup,
+    pub tolerance: Tolerance,
+    pub speed_of_light: SpeedOfLight,
+}
+
+/// Every size with every family.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseGroup {
+    pub sizes: Vec<Sizes>,
+    pub families: Vec<Family>,
+}
+
+impl CaseGroup {
+    pub fn cases(&self) -> impl Iterator<Item = CaseSpec> {
+        self.sizes.iter().flat_map(|sizes| {
+            self.families.iter().map(|&family| CaseSpec { sizes: sizes.clone(), family })
+        })
+    }
+}
+
+/// What counts as equal. The derivation stands in `spec.md`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerance {
+    /// The largest error of a right answer, in `unit`.
+    pub bound: f64,
+    /// What errors are measured in: "the block's scale".
+    pub unit: String,
+}
+
+/// What the hardware cannot avoid: bytes that must move, operations that must be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpeedOfLight {
+    pub bytes: Formula,
+    pub flops: Formula,
+}
+
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ManifestError {
+    #[error("{0}")]
+    Toml(#[from] toml::de::Error),
+    #[error(transparent)]
+    Formula(#[from] FormulaError),
+    #[error("parameter `{name}`: direction, element and shape do not go together")]
+    Parameter { name: String },
+    #[error("sizes {sizes} do not name the signature's sizes in order: {expected}")]
+    Sizes { sizes: Sizes, expected: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawManifest {
+    title: String,
+    origin: String,
+    revision: u32,
+    arch: String,
+    signature: Vec<RawParameter>,
+    check: Vec<CaseGroup>,
+    bench: CaseGroup,
+    tolerance: Tolerance,
+    speed_of_light: RawSpeedOfLight,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSpeedOfLight {
+    bytes: String,
+    flops: String,
+}
+
+impl Manifest {
+    /// Reads and checks a manifest: afterwards every formula evaluates at every size it lists.
+    ///
+    /// # Errors
+    /// Unknown or missing keys, formulas that do not parse or do not fit the listed sizes.
+    pub fn parse(text: &str) -> Result<Manifest, ManifestError> {
+        let raw: RawManifest = toml::from_str(text)?;
+        let signature: Result<_, _> = raw.signature.into_iter().map(Parameter::try_from).collect();
+        let mut manifest = Manifest {
+            title: raw.title,
+            origin: raw.origin,
+            revision: raw.revision,
+            arch: raw.arch,
+            signature: signature?,
+            check: raw.check,
+            bench: raw.bench,
+            tolerance: raw.tolerance,
+            speed_of_light: SpeedOfLight {
+                bytes: Formula::parse(&raw.speed_of_light.bytes)?,
+                flops: Formula::parse(&raw.speed_of_light.flops)?,
+            },
+        };
+        // TOML tables have no order: the signature gives it.
+        let names: Vec<String> = manifest.sizes().map(|p| p.name.clone()).collect();
+        for group in manifest.check.iter_mut().chain([&mut manifest.bench]) {
+            group.sizes.iter_mut().for_each(|sizes| *sizes = sizes.sorted_by(&names));
+        }
+        for group in manifest.check.iter().chain([&manifest.bench]) {
+            group.sizes.iter().try_for_each(|sizes| manifest.validate(sizes))?;
+        }
+        Ok(manifest)
+    }
+
+    /// Whether these sizes fit the problem: the right names, and every shape and formula evaluates.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn validate(&self, sizes: &Sizes) -> Result<(), ManifestError> {
+        let names = || self.sizes().map(|parameter| parameter.name.as_str());
+        if !names().eq(sizes.iter().map(|(name, _)| name)) {
+            let expected = names().collect::<Vec<_>>().join(", ");
+            return Err(ManifestError::Sizes { sizes: sizes.clone(), expected });
+        }
+        for parameter in &self.signature {
+            parameter.len(sizes)?;
+        }
+        self.speed_of_light.bytes.evaluate(sizes)?;
+        self.speed_of_light.flops.evaluate(sizes)?;
+        Ok(())
+    }
+
+    /// `const float* a, uint8_t* q, uint8_t* scale, size_t m, size_t k`
+    pub fn c_signature(&self) -> String {
+        let parameters = self.signature.iter().map(|p| format!("{} {}", p.c_type(), p.name));
+        parameters.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The sizes among the parameters, in order.
+    fn sizes(&self) -> impl Iterator<Item = &Parameter> {
+        self.signature.iter().filter(|parameter| parameter.direction == Direction::Size)
+    }
+
+    /// The pointers among the parameters, in order.
+    pub fn buffers(&self) -> impl Iterator<Item = &Parameter> {
+        self.signature.iter().filter(|parameter| parameter.is_buffer())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = include_str!("mxfp4_quantize/problem.toml");
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        let error = Manifest::parse(&GOOD.replace("revision", "reversion")).unwrap_err();
+        assert!(error.to_string().contains("unknown field `reversion`"), "{error}");
+        let error = Manifest::parse(&GOOD.replace("\"uniform\"", "\"unifrom\"")).unwrap_err();
+        assert!(error.to_string().contains("unknown variant `unifrom`"), "{error}");
+    }
+
+    #[test]
+    fn sizes_must_fit_the_shapes() {
+        let manifest = Manifest::parse(GOOD).expect("a good manifest");
+        let error = manifest.validate(&Sizes::new([("m", 4), ("k", 48)])).unwrap_err();
+        assert_eq!(error.to_string(), "`k/32`: 48 is not a multiple of 32 for 4x48");
+        let error = manifest.validate(&Sizes::new([("k", 64), ("m", 4)])).unwrap_err();
+        assert!(error.to_string().contains("in order: m, k"), "{error}");
+    }
+}
