@@ -285,6 +285,7 @@ fn operands_of_every_shape() {
         ("[16]", Address { base: None, offset: 16 }),
         ("d|p", Pair(Name("d").into(), Name("p").into())),
         ("_|%p", Pair(Discard.into(), Name("%p").into())),
+        ("{a, b}|p", Pair(Vector(vec![Name("a"), Name("b")]).into(), Name("p").into())),
         ("{a, _}", Vector(vec![Name("a"), Discard])),
         ("[map, {x, y}]", AddressList(vec![Name("map"), Vector(vec![Name("x"), Name("y")])])),
     ];

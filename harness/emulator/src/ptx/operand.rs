@@ -51,14 +51,7 @@ impl<'a> Parser<'a> {
     fn named(&mut self) -> Result<Operand<'a>> {
         let first = self.simple_name()?;
         match self.token.kind {
-            Kind::Punctuation(b'|') => {
-                self.advance();
-                let second = match self.token.kind {
-                    Kind::Punctuation(b'!') => self.prefixed(b'!')?,
-                    _ => self.simple_name()?,
-                };
-                Ok(Operand::Pair(Box::new(first), Box::new(second)))
-            }
+            Kind::Punctuation(b'|') => self.pair(first),
             Kind::Punctuation(b'+' | b'-') => {
                 let Operand::Name(name) = first else {
                     return Err(self.error_ahead("only a name can have an offset"));
@@ -71,6 +64,15 @@ impl<'a> Parser<'a> {
             }
             _ => Ok(first),
         }
+    }
+
+    fn pair(&mut self, first: Operand<'a>) -> Result<Operand<'a>> {
+        self.expect(b'|', "between the halves of a pair")?;
+        let second = match self.token.kind {
+            Kind::Punctuation(b'!') => self.prefixed(b'!')?,
+            _ => self.simple_name()?,
+        };
+        Ok(Operand::Pair(Box::new(first), Box::new(second)))
     }
 
     fn simple_name(&mut self) -> Result<Operand<'a>> {
@@ -130,7 +132,9 @@ impl<'a> Parser<'a> {
             items.push(self.operand(false)?);
         }
         self.expect(b'}', "at the end of a vector")?;
-        Ok(Operand::Vector(items))
+        let vector = Operand::Vector(items);
+        // `tex` and `tld4` say in a predicate whether the texel was resident.
+        if self.is(b'|') { self.pair(vector) } else { Ok(vector) }
     }
 
     fn list(&mut self) -> Result<Operand<'a>> {
