@@ -1,5 +1,6 @@
 //! PTX text in, memory or a fault out. Knows no problem and never prints.
 
+pub mod fatbin;
 pub mod ptx;
 
 use serde::{Deserialize, Serialize};
