@@ -81,6 +81,20 @@ pub enum Verdict {
     Interrupted,
 }
 
+impl Verdict {
+    /// As it is written in records and JSON: "wrong_answer".
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::WrongAnswer => "wrong_answer",
+            Self::CompileError => "compile_error",
+            Self::RuntimeError => "runtime_error",
+            Self::TimeLimitExceeded => "time_limit_exceeded",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {

@@ -6,10 +6,14 @@
 pub mod attempt;
 pub mod board;
 mod collection;
+pub mod compare;
 mod error;
+pub mod facts;
+pub mod history;
 mod id;
 mod incoming;
 mod index;
+pub mod locate;
 mod record;
 mod short_ids;
 mod store;
