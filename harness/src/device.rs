@@ -1,10 +1,20 @@
 //! The narrow waist: where a loaded solution runs.
 //!
-//! Three implementations: `emulator`, `cuda`, `mock`. A device lives in the worker process, beside
-//! the untrusted solution; what it returns are claims. Policy (what to run, how often, when to
-//! stop) lives above, in `bench`, so that all three exercise it.
+//! A device lives in the worker process, beside the untrusted solution; what it returns are
+//! claims. Policy (what to run, how often, when to stop) lives above, in `bench`, so that every
+//! device exercises it. The scripted one (`mock`) claims without running anything, and so stands
+//! at the judge's side of the pipe.
+
+mod emulator;
+mod entry;
+mod host;
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::entry::Entry;
+use crate::shared::Map;
 
 /// A buffer of the solution's signature: a window of the memory shared with the judge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,7 +45,7 @@ pub struct Launch {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_shared: u32,
-    pub counters: emulator::Counters,
+    pub counters: ::emulator::Counters,
 }
 
 /// What came of one call of `solution`.
@@ -45,6 +55,8 @@ pub enum Call {
     Returned {
         /// Host time inside the call, nanoseconds.
         host_ns: u64,
+        /// Device time, nanoseconds, where the device has a clock.
+        device_ns: Option<f64>,
         launches: Vec<Launch>,
         /// Runtime functions the solution called that nibble does not provide.
         unsupported: Vec<String>,
@@ -52,7 +64,35 @@ pub enum Call {
         errors: Vec<String>,
     },
     /// A kernel did something that has no meaning.
-    Faulted(Box<emulator::Fault>),
+    Faulted(Box<::emulator::Fault>),
     /// The device or its runtime refused; the text says what.
     Failed(String),
+}
+
+/// Which device the worker opens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// nibble's own, as a GPU of this architecture ("sm_100a").
+    Emulator { arch: String },
+    /// None: `solution` is host code on host memory. For the tests of judge and worker, which
+    /// then need no CUDA compiler.
+    Host,
+}
+
+/// Where a loaded solution runs.
+pub trait Device {
+    /// Calls `solution` once on these buffers of `memory` and waits until all its work is done.
+    fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call;
+}
+
+/// Opens the artifact on the device.
+///
+/// # Errors
+///
+/// What the dynamic linker or the device says, for people.
+pub(crate) fn open(library: &Path, target: &Target) -> Result<Box<dyn Device>, String> {
+    match target {
+        Target::Emulator { arch } => emulator::Emulator::open(library, arch),
+        Target::Host => host::Host::open(library),
+    }
 }

@@ -5,8 +5,13 @@ pub mod config;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod judge;
+mod random;
 pub mod report;
 mod run;
+pub mod shared;
+pub mod stats;
+pub mod trampoline;
 pub mod worker;
 
 pub use config::{Config, DeviceChoice, Interrupt, Limits, Stage};

@@ -1,0 +1,332 @@
+//! The trusted side. It makes the inputs, knows what is expected, and decides.
+//!
+//! For each case, in this order, which is the point of it:
+//!
+//! 1. A fresh seed from the operating system: no solution has seen these inputs before.
+//! 2. Inputs are drawn in the judge's own memory, and what is expected is computed from there.
+//! 3. Fresh shared memory: inputs copied in, outputs poisoned, red zones around every buffer.
+//! 4. The worker calls `solution`. A deadline and Ctrl-C end it with all it started.
+//! 5. Outputs are copied out once; red zones and inputs are looked at; the copy is compared.
+//!
+//! A worker that dies gives its case a verdict, and the next case a fresh worker.
+
+mod bytes;
+mod link;
+mod log;
+mod obituary;
+mod trial;
+
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use problems::{CaseSpec, Direction, Poison, Problem, ScalarValue};
+use tempfile::TempDir;
+
+use self::bytes::Bytes;
+use self::link::{Failure, Link};
+use self::log::Log;
+use self::obituary::{Phase, obituary};
+pub use self::trial::Trial;
+pub(crate) use self::trial::blank;
+use crate::device::{Argument, Call, Target};
+use crate::report::{CaseReport, Verdict};
+use crate::shared::Shared;
+use crate::worker::protocol::{Outcome, Request};
+use crate::worker::sandbox::Isolation;
+use crate::{Error, Interrupt};
+
+/// What is on trial, and by which rules.
+#[derive(Clone, Debug)]
+pub struct Docket {
+    pub problem: &'static Problem,
+    /// The artifact's shared library.
+    pub library: PathBuf,
+    pub target: Target,
+    /// The executable whose hidden verb is the worker.
+    pub executable: PathBuf,
+    /// Bytes kept of what the solution prints.
+    pub log_bytes: usize,
+    pub interrupt: Interrupt,
+}
+
+/// The trusted side of one solution.
+#[derive(Debug)]
+pub struct Judge {
+    docket: Docket,
+    /// The only folder the solution may write in; removed with the judge.
+    scratch: TempDir,
+    link: Option<Link>,
+    isolation: Option<Isolation>,
+    /// What workers that are gone have printed; with the worker while there is one.
+    log: Log,
+}
+
+impl Judge {
+    /// # Errors
+    ///
+    /// [`Error::Machine`] where no temporary folder can be made.
+    pub fn new(docket: Docket) -> Result<Self, Error> {
+        let scratch = tempfile::Builder::new().prefix("nibble-").tempdir().map_err(|error| {
+            Error::machine(
+                format!("no temporary folder: {error}"),
+                "free space in the temporary folder, or set TMPDIR to another",
+            )
+        })?;
+        let log = Log::new(docket.log_bytes);
+        Ok(Self { docket, scratch, link: None, isolation: None, log })
+    }
+
+    /// Runs one case in the worker and decides.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Machine`] where this machine has no process or memory left to do it.
+    pub fn case(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
+        let started = Instant::now();
+        let mut trial = self.hear(case, limit)?;
+        trial.report.seconds = started.elapsed().as_secs_f64();
+        Ok(trial)
+    }
+
+    /// Ends the worker; the next case gets a fresh one. Says what the old one left behind.
+    pub fn dismiss(&mut self) -> Option<String> {
+        let mut link = self.link.take()?;
+        let end = link.finish();
+        self.log = link.take_log();
+        obituary::leftovers(end.leftovers)
+    }
+
+    /// What the solution printed so far.
+    pub fn log(&self) -> String {
+        self.link.as_ref().map_or(&self.log, Link::log).text()
+    }
+
+    /// What was kept from the solution; absent before the first case.
+    pub fn isolation(&self) -> Option<Isolation> {
+        self.isolation
+    }
+
+    fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
+        let mut report = blank(case, Verdict::Accepted);
+        let Docket { problem, .. } = self.docket;
+        let buffers = problem.buffers(&case.sizes).map_err(|e| Error::Usage(e.to_string()))?;
+        if let Err(why) = self.open(limit)? {
+            match why {
+                Silence::Gone(failure) => report.bury(self.autopsy(&failure, Phase::Opening)),
+                Silence::Refused(why) => report.blame(
+                    Verdict::RuntimeError,
+                    "not_loaded",
+                    format!("the compiled solution cannot be opened: {why}"),
+                ),
+            }
+            return Ok(Trial::of(report));
+        }
+
+        let is_input = |index: &usize| buffers[*index].direction == Direction::In;
+        let (ins, outs): (Vec<usize>, Vec<usize>) = (0..buffers.len()).partition(is_input);
+        let own = |indices: &[usize]| -> Vec<Bytes> {
+            indices.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect()
+        };
+        let (mut inputs, mut outputs) = (own(&ins), own(&outs));
+
+        let seed = fresh()?;
+        let scalars = {
+            let mut views: Vec<_> = inputs.iter_mut().map(Bytes::as_mut_slice).collect();
+            problem.fill(case, &seed, &mut views)
+        };
+        let inputs: Vec<_> = inputs.iter().map(Bytes::as_slice).collect();
+        let expected = problem.expected(case, &inputs, &scalars);
+
+        let sizes = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.bytes));
+        let shared = Shared::new(sizes).map_err(|error| no_memory(&error))?;
+        let poison = Poison::new(u64::from_le_bytes(fresh()?));
+        for (index, bytes) in ins.iter().zip(&inputs) {
+            shared.upload(*index, bytes);
+        }
+        for (index, bytes) in outs.iter().zip(&mut outputs) {
+            poison.fill(bytes.as_mut_slice());
+            shared.upload(*index, bytes.as_slice());
+        }
+
+        let call = match self.call(&shared, arguments(problem, &scalars), limit) {
+            Ok(call) => call,
+            Err(failure) => {
+                report.bury(self.autopsy(&failure, Phase::Calling));
+                return Ok(Trial::of(report));
+            }
+        };
+        for (index, bytes) in outs.iter().zip(&mut outputs) {
+            shared.download(*index, bytes.as_mut_slice());
+        }
+        shared.trespasses().iter().for_each(|trespass| report.trespass(trespass));
+        for (index, bytes) in ins.iter().zip(&inputs) {
+            if let Some(at) = shared.first_change(*index, bytes) {
+                report.blame(
+                    Verdict::WrongAnswer,
+                    "inputs_overwritten",
+                    format!(
+                        "the input `{}` was overwritten, first at byte {at}",
+                        buffers[*index].name
+                    ),
+                );
+            }
+        }
+        let compare = || {
+            let outputs: Vec<_> = outputs.iter().map(Bytes::as_slice).collect();
+            problem.compare(case, &inputs, &scalars, &expected, &outputs, &poison)
+        };
+        Ok(self.decide(report, call, compare))
+    }
+
+    fn decide(
+        &self,
+        mut report: CaseReport,
+        call: Call,
+        compare: impl FnOnce() -> problems::Comparison,
+    ) -> Trial {
+        match call {
+            Call::Returned { device_ns, launches, unsupported, errors, .. } => {
+                let mut comparison = compare();
+                // A call that failed is the reason for whatever is missing, so it stands first.
+                let failed = !comparison.accepted() && !errors.is_empty();
+                let mut warnings = Vec::new();
+                for error in errors {
+                    if failed {
+                        report.blame(Verdict::RuntimeError, "cuda_error", error);
+                    } else {
+                        warnings.push(format!("a CUDA call failed: {error}"));
+                    }
+                }
+                for function in unsupported {
+                    warnings.push(format!("nibble does not provide {function}: it did nothing"));
+                }
+                if launches.is_empty() && matches!(self.docket.target, Target::Emulator { .. }) {
+                    report.blame(
+                        Verdict::RuntimeError,
+                        "nothing_launched",
+                        "`solution` launched no kernel".to_owned(),
+                    );
+                    // Drawings of what was never computed help nobody.
+                    comparison.picture.clear();
+                }
+                report.compare(comparison);
+                Trial { report, launches, device_ns, warnings }
+            }
+            Call::Faulted(fault) => {
+                let lines = [format!("kernel {}: {}", fault.kernel, fault.message)];
+                for line in lines {
+                    report.blame(Verdict::RuntimeError, &fault.kind, line);
+                }
+                Trial::of(report)
+            }
+            Call::Failed(why) => {
+                report.blame(Verdict::RuntimeError, "device_failed", why);
+                Trial::of(report)
+            }
+        }
+    }
+
+    /// A worker that has opened the artifact.
+    fn open(&mut self, limit: Duration) -> Result<Result<(), Silence>, Error> {
+        if self.link.is_some() {
+            return Ok(Ok(()));
+        }
+        let scratch = self.scratch.path();
+        let Docket { executable, interrupt, .. } = &self.docket;
+        let log = std::mem::take(&mut self.log);
+        let link = Link::spawn(executable, scratch, log, interrupt.clone());
+        let link = self.link.insert(link.map_err(|error| {
+            Error::machine(
+                format!("{} cannot be started: {error}", executable.display()),
+                "close other programs, or raise the limit of processes (ulimit -u)",
+            )
+        })?);
+        let request = Request::Open {
+            library: self.docket.library.clone(),
+            scratch: scratch.to_owned(),
+            target: self.docket.target.clone(),
+        };
+        Ok(match link.ask(&request, None, limit) {
+            Ok(Outcome::Opened { isolation }) => {
+                self.isolation = Some(isolation);
+                Ok(())
+            }
+            Ok(Outcome::Refused(why)) => {
+                self.dismiss();
+                Err(Silence::Refused(why))
+            }
+            Ok(other) => Err(Silence::Gone(out_of_turn(&other))),
+            Err(failure) => Err(Silence::Gone(failure)),
+        })
+    }
+
+    fn call(
+        &mut self,
+        shared: &Shared,
+        arguments: Vec<Argument>,
+        limit: Duration,
+    ) -> Result<Call, Failure> {
+        let Some(link) = &mut self.link else {
+            return Err(Failure::Nonsense("no worker".to_owned()));
+        };
+        let map = Request::Map { len: shared.len() };
+        match link.ask(&map, Some(shared.fd().as_fd()), limit)? {
+            Outcome::Mapped => {}
+            other => return Err(out_of_turn(&other)),
+        }
+        let call = Request::Call { buffers: shared.buffers().to_vec(), arguments };
+        match link.ask(&call, None, limit)? {
+            Outcome::Called(call) => Ok(call),
+            other => Err(out_of_turn(&other)),
+        }
+    }
+
+    /// Buries the worker and says what it died of.
+    fn autopsy(&mut self, failure: &Failure, phase: Phase) -> obituary::Obituary {
+        if let Some(mut link) = self.link.take() {
+            self.log = link.take_log();
+        }
+        obituary(failure, phase)
+    }
+}
+
+/// Why there is no worker to call.
+enum Silence {
+    Gone(Failure),
+    Refused(String),
+}
+
+fn out_of_turn(outcome: &Outcome) -> Failure {
+    let what = match outcome {
+        Outcome::Opened { .. } => "opened",
+        Outcome::Mapped => "mapped",
+        Outcome::Called(_) => "called",
+        Outcome::Refused(why) => return Failure::Nonsense(why.clone()),
+    };
+    Failure::Nonsense(format!("`{what}` was answered out of turn"))
+}
+
+/// The arguments of the call, in the signature's order.
+fn arguments(problem: &Problem, scalars: &[ScalarValue]) -> Vec<Argument> {
+    let mut scalars = scalars.iter();
+    let mut buffer = 0..;
+    let argument = |parameter: &problems::Parameter| match parameter.direction {
+        Direction::In | Direction::Out => buffer.next().map(Argument::Buffer),
+        Direction::Scalar | Direction::Size => scalars.next().map(|scalar| match *scalar {
+            ScalarValue::F32(value) => Argument::Float(value),
+            ScalarValue::Size(size) => Argument::Size(size),
+        }),
+    };
+    problem.manifest().signature.iter().filter_map(argument).collect()
+}
+
+fn fresh<const N: usize>() -> Result<[u8; N], Error> {
+    crate::random::bytes().map_err(|error| {
+        Error::machine(format!("/dev/urandom: {error}"), "run where /dev/urandom is readable")
+    })
+}
+
+fn no_memory(error: &std::io::Error) -> Error {
+    Error::machine(format!("no shared memory for this case: {error}"), "close other programs")
+}

@@ -1,0 +1,267 @@
+//! The memory that judge and worker share: the solution's buffers, each between two red zones.
+//!
+//! ```text
+//!  page-aligned          offset                offset + len
+//!      ▼                   ▼                        ▼
+//!      ├─ red zone, 4 KiB ─┼──── a: len bytes ──────┼─ red zone, 4 KiB or more ─┼─ next buffer …
+//! ```
+//!
+//! The zone behind a buffer begins at its very end, so that one byte too many shows. The memory is
+//! a sealed `memfd`: the worker cannot shrink it under the judge's feet. Each case gets its own, so
+//! that a straggler of an earlier call (a thread that still writes) finds nothing of the next.
+//!
+//! The worker may write at any moment, even while the judge reads. Hence the judge never decides
+//! on this memory: it copies out once, and decides on the copy.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+
+use crate::device::Buffer;
+
+/// Bytes of red zone on each side of a buffer, at least. A page: an overrun by one row of the
+/// smallest problem still falls into it.
+pub const RED_ZONE: usize = 4096;
+
+/// A shared mapping of a descriptor; unmapped when dropped.
+#[derive(Debug)]
+pub struct Map {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping belongs to no thread; every access copies through raw pointers.
+unsafe impl Send for Map {}
+
+impl Map {
+    /// # Errors
+    ///
+    /// The system's, where `fd` has no `len` bytes to map or memory is short.
+    pub fn new(fd: BorrowedFd<'_>, len: usize) -> io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses the address, so nothing that exists is replaced.
+        let base = unsafe {
+            rustix::mm::mmap(std::ptr::null_mut(), len, access, MapFlags::SHARED, fd, 0)
+        }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, len })
+    }
+
+    pub fn base(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// # Panics
+    ///
+    /// Where the bytes do not fit.
+    fn write(&self, offset: usize, bytes: &[u8]) {
+        assert!(offset + bytes.len() <= self.len);
+        // SAFETY: in range by the assertion; a slice of this process cannot overlap the mapping,
+        // of which no reference is ever made.
+        unsafe { self.base().add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// # Panics
+    ///
+    /// Where the range does not lie in the mapping.
+    fn read(&self, offset: usize, bytes: &mut [u8]) {
+        assert!(offset + bytes.len() <= self.len);
+        // SAFETY: as in `write`.
+        unsafe { self.base().add(offset).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) }
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours alone, and no reference into it exists.
+        let unmapped = unsafe { rustix::mm::munmap(self.base().cast(), self.len) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
+
+/// A write outside of a buffer, found in a red zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trespass {
+    pub buffer: String,
+    /// Of the first byte written, from the buffer's first byte; negative before it.
+    pub offset: i64,
+    /// The buffer's size.
+    pub len: usize,
+    /// Bytes of the zone that changed.
+    pub bytes: usize,
+}
+
+/// The judge's end: one `memfd`, laid out for one case.
+#[derive(Debug)]
+pub struct Shared {
+    fd: OwnedFd,
+    map: Map,
+    buffers: Vec<Buffer>,
+    /// Of the pattern in the red zones; fresh each time, so that no solution writes it by habit.
+    key: u64,
+}
+
+impl Shared {
+    /// Lays out buffers of these names and byte sizes. Buffer contents are zero.
+    ///
+    /// # Errors
+    ///
+    /// The system's, where memory is short.
+    pub fn new<'n>(sizes: impl IntoIterator<Item = (&'n str, usize)>) -> io::Result<Self> {
+        let mut end = 0;
+        let mut buffers = Vec::new();
+        for (name, len) in sizes {
+            let offset = end + RED_ZONE;
+            end = (offset + len).next_multiple_of(RED_ZONE) + RED_ZONE;
+            buffers.push(Buffer { name: name.to_owned(), offset, len, red_zone: RED_ZONE });
+        }
+        let len = end.max(RED_ZONE);
+        let fd =
+            rustix::fs::memfd_create(c"nibble", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        rustix::fs::ftruncate(&fd, len as u64)?;
+        rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        let map = Map::new(fd.as_fd(), len)?;
+        let shared = Self { fd, map, buffers, key: u64::from_le_bytes(crate::random::bytes()?) };
+        shared.zones().for_each(|(_, zone)| shared.map.write(zone.start, &shared.pattern(&zone)));
+        Ok(shared)
+    }
+
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// Copies `bytes` to the start of buffer `index`.
+    pub fn upload(&self, index: usize, bytes: &[u8]) {
+        assert!(bytes.len() <= self.buffers[index].len);
+        self.map.write(self.buffers[index].offset, bytes);
+    }
+
+    /// Copies the start of buffer `index` out.
+    pub fn download(&self, index: usize, bytes: &mut [u8]) {
+        assert!(bytes.len() <= self.buffers[index].len);
+        self.map.read(self.buffers[index].offset, bytes);
+    }
+
+    /// Byte offset of the first difference between buffer `index` and `bytes`.
+    pub fn first_change(&self, index: usize, bytes: &[u8]) -> Option<usize> {
+        // Copied piecewise, so that a large input is not held a third time.
+        let mut piece = vec![0; bytes.len().min(1 << 20)];
+        for start in (0..bytes.len()).step_by(1 << 20) {
+            let wanted = &bytes[start..bytes.len().min(start + (1 << 20))];
+            let piece = &mut piece[..wanted.len()];
+            self.map.read(self.buffers[index].offset + start, piece);
+            if piece != wanted {
+                return piece.iter().zip(wanted).position(|(a, b)| a != b).map(|at| start + at);
+            }
+        }
+        None
+    }
+
+    /// Writes outside of the buffers, at most one for each red zone.
+    pub fn trespasses(&self) -> Vec<Trespass> {
+        let mut found = Vec::new();
+        for (buffer, zone) in self.zones() {
+            let wanted = self.pattern(&zone);
+            let mut bytes = vec![0; zone.len()];
+            self.map.read(zone.start, &mut bytes);
+            let changed = |at: &usize| bytes[*at] != wanted[*at];
+            if let Some(first) = (0..zone.len()).find(changed) {
+                found.push(Trespass {
+                    buffer: buffer.name.clone(),
+                    offset: (zone.start + first) as i64 - buffer.offset as i64,
+                    len: buffer.len,
+                    bytes: (0..zone.len()).filter(changed).count(),
+                });
+            }
+        }
+        found
+    }
+
+    fn zones(&self) -> impl Iterator<Item = (&Buffer, Range<usize>)> {
+        self.buffers.iter().flat_map(|buffer| {
+            let end = buffer.offset + buffer.len;
+            let before = buffer.offset - RED_ZONE..buffer.offset;
+            let behind = end..end.next_multiple_of(RED_ZONE) + RED_ZONE;
+            [(buffer, before), (buffer, behind)]
+        })
+    }
+
+    /// What a red zone must hold: the key and the position, mixed (the finalizer of SplitMix64,
+    /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+    fn pattern(&self, zone: &Range<usize>) -> Vec<u8> {
+        let byte = |position: usize| {
+            let mut word = self.key ^ position as u64;
+            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (word ^ (word >> 31)) as u8
+        };
+        zone.clone().map(byte).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_too_far_on_either_side_is_found() {
+        let shared = Shared::new([("a", 100), ("q", 5000)]).unwrap();
+        assert_eq!(shared.trespasses(), []);
+        let a = &shared.buffers()[0];
+        let q = &shared.buffers()[1];
+        let mut old = [0; 3];
+        shared.map.read(a.offset + 100, &mut old);
+        shared.map.write(a.offset + 100, &old.map(|byte| !byte));
+        shared.map.read(q.offset - 1, &mut old[..1]);
+        shared.map.write(q.offset - 1, &[!old[0]]);
+        let found = shared.trespasses();
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].buffer.as_str(), found[0].offset, found[0].bytes), ("a", 100, 3));
+        assert_eq!((found[1].buffer.as_str(), found[1].offset, found[1].bytes), ("q", -1, 1));
+    }
+
+    #[test]
+    fn what_the_solution_may_touch_is_no_trespass() {
+        let shared = Shared::new([("a", 4096), ("b", 1)]).unwrap();
+        shared.upload(0, &[7; 4096]);
+        shared.upload(1, &[7]);
+        assert_eq!(shared.trespasses(), []);
+        assert_eq!(shared.first_change(0, &[7; 4096]), None);
+        let mut other = [7; 4096];
+        other[4000] = 8;
+        assert_eq!(shared.first_change(0, &other), Some(4000));
+        let mut out = [0; 4096];
+        shared.download(0, &mut out);
+        assert_eq!(out, [7; 4096]);
+    }
+
+    #[test]
+    fn the_worker_cannot_shrink_it() {
+        let shared = Shared::new([("a", 10)]).unwrap();
+        assert!(rustix::fs::ftruncate(shared.fd(), 0).is_err());
+    }
+}

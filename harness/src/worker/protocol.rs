@@ -1,0 +1,243 @@
+//! What crosses the process boundary, and how: frames on a private socket, a little-endian `u32`
+//! of length and as many bytes of JSON. A frame from the judge may carry a descriptor.
+//!
+//! Nothing here has room for a seed, an expected output or a tolerance. What the worker answers
+//! are claims: whoever controls the worker may write here whatever it likes.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::sandbox::Isolation;
+use crate::device::{Argument, Buffer, Call, Target};
+
+/// The longest frame either side takes: some thousand launches with their counters.
+pub const LONGEST_FRAME: usize = 16 << 20;
+
+/// From the judge to the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// The first: go into the sandbox, open the artifact. Answered by `Opened` or `Refused`.
+    Open { library: PathBuf, scratch: PathBuf, target: Target },
+    /// Comes with a descriptor: map this many bytes of it, instead of what was mapped before.
+    /// Answered by `Mapped` or `Refused`.
+    Map { len: usize },
+    /// Call `solution` once. Answered by `Called`.
+    Call { buffers: Vec<Buffer>, arguments: Vec<Argument> },
+}
+
+/// From the worker to the judge.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    Opened { isolation: Isolation },
+    Mapped,
+    Called(Call),
+    Refused(String),
+}
+
+/// From the warden to the judge, once: how the worker ended and what it left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    pub exit_code: Option<i32>,
+    pub signal: Option<i32>,
+    /// Processes that were still alive when the worker was gone, and had to be killed.
+    pub leftovers: u32,
+}
+
+/// Sends one frame.
+///
+/// # Errors
+///
+/// The socket's; `InvalidData` where the frame would be too long.
+pub fn send<T: Serialize>(
+    socket: BorrowedFd<'_>,
+    message: &T,
+    descriptor: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, message)?;
+    let len = frame.len() - 4;
+    if len > LONGEST_FRAME {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
+    }
+    frame[..4].copy_from_slice(&(len as u32).to_le_bytes());
+
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let rights: Vec<_> = descriptor.into_iter().collect();
+    if !rights.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(&rights));
+    }
+    let mut sent = 0;
+    while sent < frame.len() {
+        let rest = [IoSlice::new(&frame[sent..])];
+        match rustix::net::sendmsg(socket, &rest, &mut control, SendFlags::NOSIGNAL) {
+            Ok(bytes) => sent += bytes,
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        control.clear();
+    }
+    Ok(())
+}
+
+/// Waits for one frame; `None` at the end of the stream.
+///
+/// # Errors
+///
+/// The socket's; `InvalidData` for anything that is no frame.
+pub fn receive<T: DeserializeOwned>(
+    socket: BorrowedFd<'_>,
+) -> io::Result<Option<(T, Option<OwnedFd>)>> {
+    let mut inbox = Inbox::default();
+    let mut descriptor = None;
+    loop {
+        if let Some(message) = inbox.take()? {
+            return Ok(Some((message, descriptor)));
+        }
+        // Never more than the frame at hand: a descriptor must stay with its own.
+        let mut bytes = vec![0; inbox.missing()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let read = {
+            let mut into = [IoSliceMut::new(&mut bytes)];
+            match rustix::net::recvmsg(socket, &mut into, &mut control, RecvFlags::CMSG_CLOEXEC) {
+                Ok(message) => message.bytes,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut fds) = message {
+                descriptor = fds.next();
+            }
+        }
+        if read == 0 {
+            return Ok(None);
+        }
+        inbox.extend(&bytes[..read]);
+    }
+}
+
+/// Bytes of a frame as they arrive.
+#[derive(Debug, Default)]
+pub struct Inbox(Vec<u8>);
+
+impl Inbox {
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Bytes until the frame at hand, or its length, is whole.
+    fn missing(&self) -> usize {
+        let whole = self.len().map_or(4, |len| 4 + len.min(LONGEST_FRAME));
+        whole.saturating_sub(self.0.len())
+    }
+
+    fn len(&self) -> Option<usize> {
+        let head = self.0.first_chunk()?;
+        Some(u32::from_le_bytes(*head) as usize)
+    }
+
+    /// The next message, once it is whole.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` for a frame too long or not of this type.
+    pub fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let Some(len) = self.len() else { return Ok(None) };
+        if len > LONGEST_FRAME {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
+        }
+        if self.0.len() < 4 + len {
+            return Ok(None);
+        }
+        let message = serde_json::from_slice(&self.0[4..4 + len])?;
+        self.0.drain(..4 + len);
+        Ok(Some(message))
+    }
+}
+
+/// Reads what is there without waiting: `false` at the end of the stream.
+///
+/// # Errors
+///
+/// The socket's.
+pub fn drain(socket: &impl AsFd, inbox: &mut Inbox) -> io::Result<bool> {
+    let mut bytes = [0; 16 << 10];
+    loop {
+        match rustix::net::recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
+            Ok((0, _)) | Err(rustix::io::Errno::CONNRESET) => return Ok(false),
+            Ok((read, _)) => inbox.extend(&bytes[..read]),
+            Err(rustix::io::Errno::AGAIN) => return Ok(true),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap()
+    }
+
+    #[test]
+    fn a_descriptor_stays_with_its_frame() {
+        let (judge, worker) = pair();
+        let memory = rustix::fs::memfd_create(c"t", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        send(judge.as_fd(), &Request::Map { len: 1 }, None).unwrap();
+        send(judge.as_fd(), &Request::Map { len: 2 }, Some(memory.as_fd())).unwrap();
+        send(judge.as_fd(), &Request::Map { len: 3 }, None).unwrap();
+        drop(judge);
+        let mut seen = Vec::new();
+        while let Some((Request::Map { len }, fd)) = receive::<Request>(worker.as_fd()).unwrap() {
+            seen.push((len, fd.is_some()));
+        }
+        assert_eq!(seen, [(1, false), (2, true), (3, false)]);
+    }
+
+    #[test]
+    fn frames_arrive_byte_by_byte_and_two_at_once() {
+        let end = End { exit_code: Some(3), signal: None, leftovers: 0 };
+        let (judge, worker) = pair();
+        send(worker.as_fd(), &end, None).unwrap();
+        send(worker.as_fd(), &end, None).unwrap();
+        let mut all = Inbox::default();
+        assert!(drain(&judge, &mut all).unwrap());
+        let mut inbox = Inbox::default();
+        let mut taken = 0;
+        for byte in &all.0 {
+            inbox.extend(&[*byte]);
+            if let Some(message) = inbox.take::<End>().unwrap() {
+                assert_eq!(message, end);
+                taken += 1;
+            }
+        }
+        assert_eq!(taken, 2);
+        assert_eq!(all.take::<End>().unwrap(), Some(end));
+        assert_eq!(all.take::<End>().unwrap(), Some(end));
+        assert_eq!(all.take::<End>().unwrap(), None);
+    }
+
+    #[test]
+    fn nonsense_is_an_error_and_takes_no_memory() {
+        let mut inbox = Inbox::default();
+        inbox.extend(&[0xff; 64]);
+        assert!(inbox.take::<Outcome>().is_err());
+        let mut inbox = Inbox::default();
+        inbox.extend(&[2, 0, 0, 0, b'{', b'x']);
+        assert!(inbox.take::<Outcome>().is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! The worker's loop: open one artifact, then call it as often as the judge asks.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::protocol::{self, Outcome, Request};
+use super::sandbox;
+use crate::device::{self, Call, Device};
+use crate::shared::Map;
+
+/// Serves until the judge hangs up. Every error on the private socket means that it did.
+pub fn serve(claims: &OwnedFd) {
+    let mut device: Option<Box<dyn Device>> = None;
+    let mut memory: Option<Map> = None;
+    while let Ok(Some((request, descriptor))) = protocol::receive(claims.as_fd()) {
+        let outcome = match request {
+            Request::Open { library, scratch, target } => {
+                let isolation = sandbox::confine(&scratch);
+                // Where this fails the folder of the start serves as well.
+                let _ = std::env::set_current_dir(&scratch);
+                line_buffered();
+                match device::open(&library, &target) {
+                    Ok(opened) => {
+                        device = Some(opened);
+                        Outcome::Opened { isolation }
+                    }
+                    Err(reason) => Outcome::Refused(reason),
+                }
+            }
+            Request::Map { len } => {
+                // The old memory first: the two need not fit at once.
+                drop(memory.take());
+                match descriptor.ok_or(std::io::ErrorKind::InvalidInput.into()) {
+                    Ok(fd) => match Map::new(fd.as_fd(), len) {
+                        Ok(map) => {
+                            memory = Some(map);
+                            Outcome::Mapped
+                        }
+                        Err(error) => Outcome::Refused(error.to_string()),
+                    },
+                    Err::<OwnedFd, std::io::Error>(error) => Outcome::Refused(error.to_string()),
+                }
+            }
+            Request::Call { buffers, arguments } => match (&mut device, &memory) {
+                (Some(device), Some(memory)) => {
+                    let call = device.call(memory, &buffers, &arguments);
+                    flush();
+                    Outcome::Called(call)
+                }
+                _ => Outcome::Called(Call::Failed("nothing is open to call".to_owned())),
+            },
+        };
+        if protocol::send(claims.as_fd(), &outcome, None).is_err() {
+            return;
+        }
+    }
+}
+
+unsafe extern "C" {
+    static stdout: *mut libc::FILE;
+}
+
+/// C's stdout line by line although it is a pipe: what a solution prints before it crashes is
+/// what its author needs. Costs a system call a line.
+fn line_buffered() {
+    // SAFETY: `stdout` is the C library's, open since the start; no buffer is handed over.
+    unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 0) };
+}
+
+/// What was printed without a line's end becomes part of the log as well.
+fn flush() {
+    // SAFETY: a null stream means every open output stream (ISO C, 7.21.5.2).
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}

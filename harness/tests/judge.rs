@@ -1,0 +1,31 @@
+//! Judge and worker against solutions that crash, hang, cheat and lie, each with the verdict it
+//! must get. They are host code, compiled with g++: neither nvcc nor a device is needed.
+//!
+//! This executable is also the worker, as `nibble` is: hence its own `main`.
+
+#[path = "judge/court.rs"]
+mod court;
+#[path = "judge/honest.rs"]
+mod honest;
+#[path = "judge/hostile.rs"]
+mod hostile;
+#[path = "judge/processes.rs"]
+mod processes;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(harness::worker::VERB) {
+        return harness::worker_main();
+    }
+    let tests = [honest::TESTS, hostile::TESTS, processes::TESTS].concat();
+    let trials = tests.into_iter().map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok::<(), Failed>(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
