@@ -1,5 +1,6 @@
 //! What came of holding a solution's outputs to the expected ones.
 
+use formats::e2m1::MIDPOINTS;
 use serde::Serialize;
 
 /// The bytes that a right solution writes, one entry for each output in the signature's order.
@@ -102,6 +103,13 @@ impl FirstMismatch {
 }
 
 impl QuantizedElement {
+    /// The midpoints at or below, and above, the magnitude of `scaled`.
+    pub(crate) fn midpoints_around(scaled: f32) -> (Option<f32>, Option<f32>) {
+        let below = MIDPOINTS.iter().rfind(|&&midpoint| midpoint <= scaled.abs());
+        let above = MIDPOINTS.iter().find(|&&midpoint| midpoint > scaled.abs());
+        (below.copied(), above.copied())
+    }
+
     /// Whether the scaled value lies exactly between two codes.
     pub fn is_tie(&self) -> bool {
         let magnitude = Some(self.scaled.abs() as f32);

@@ -12,8 +12,11 @@
 
 mod catalog;
 mod comparison;
+mod encoder;
+mod error_map;
 mod family;
 mod formula;
+mod hypothesis;
 mod manifest;
 pub mod npy;
 mod parameter;
@@ -21,6 +24,7 @@ mod poison;
 mod problem;
 mod random;
 mod sizes;
+mod unwritten;
 
 #[path = "mxfp4_quantize/reference.rs"]
 mod mxfp4_quantize;

@@ -40,11 +40,14 @@ fn wide(random: &mut Random, block: &mut [f32]) {
 }
 
 /// Midpoints between neighbouring codes, exactly representable after scaling, and their f32
-/// neighbours. One element lies in [4, 8) scaled, so that the scale is what the midpoints assume.
+/// neighbours. One element lies in [4, 8) scaled, so that the scale is what the midpoints assume;
+/// where it is 4 the block's amax is a power of two.
 fn ties(random: &mut Random, block: &mut [f32]) {
     let scale = 2f32.powi(random.between(-10, 10));
+    let top = random.pick(&[4.0, 5.0, 5.0f32.next_up(), 6.0, 6.5, 7.0, 8.0f32.next_down()]);
+    let midpoints = if top == 4.0 { &e2m1::MIDPOINTS[..6] } else { &e2m1::MIDPOINTS };
     for x in block.iter_mut() {
-        let midpoint = random.pick(&e2m1::MIDPOINTS) * scale;
+        let midpoint = random.pick(midpoints) * scale;
         let near = match random.below(4) {
             0 => midpoint.next_down(),
             1 => midpoint.next_up(),
@@ -52,7 +55,6 @@ fn ties(random: &mut Random, block: &mut [f32]) {
         };
         *x = near * random.sign();
     }
-    let top = random.pick(&[4.0, 5.0, 5.0f32.next_up(), 6.0, 7.0, 8.0f32.next_down()]);
     block[random.below(BLOCK as u32) as usize] = top * scale * random.sign();
 }
 

@@ -16,7 +16,9 @@
 //! its scale byte is 253, infinity is clipped to 6 and the rest mostly vanishes.
 
 mod compare;
+mod explain;
 mod families;
+mod recipe;
 
 use formats::{e2m1, pack};
 use rayon::prelude::*;

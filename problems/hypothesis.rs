@@ -1,0 +1,117 @@
+//! Why an output is wrong: the search for the wrong turns that explain it.
+//!
+//! A problem describes its computation as a recipe, a value with one field for every choice that
+//! people get wrong (how the scale is rounded, who wins a tie, which nibble comes first). A twist
+//! sets one field to a known wrong choice. If the reference, recomputed with a twist, gives exactly
+//! the solution's output, the twist is the explanation; if no single one does, two or three
+//! together may. Only complete agreement counts, so an explanation is never a guess; where several
+//! are equally short, all are named, for the data at hand cannot tell them apart.
+//!
+//! Agreement is first tried on a few blocks and only then proved on all, so several thousand
+//! combinations take milliseconds.
+
+/// One wrong turn.
+pub(crate) struct Twist<R> {
+    /// Stable identifier.
+    pub id: &'static str,
+    /// "… match if": a clause.
+    pub says: &'static str,
+    /// Twists of one axis exclude each other.
+    pub axis: u8,
+    pub apply: fn(&mut R),
+}
+
+/// Faults together, at most.
+const DEEPEST: usize = 3;
+
+/// Explanations to name, at most.
+const ALTERNATIVES: usize = 6;
+
+/// The shortest combinations of twists with which `agrees` holds for the sample and `proves` for
+/// everything, in the order of `twists`.
+pub(crate) fn search<'t, R: Clone>(
+    right: &R,
+    twists: &'t [Twist<R>],
+    agrees: impl Fn(&R) -> bool,
+    proves: impl Fn(&R) -> bool,
+) -> Vec<Vec<&'t Twist<R>>> {
+    let mut level: Vec<(Vec<&Twist<R>>, R)> = vec![(Vec::new(), right.clone())];
+    for _ in 0..DEEPEST {
+        level = level.iter().flat_map(|combination| longer(combination, twists)).collect();
+        let found: Vec<_> = level
+            .iter()
+            .filter(|(_, recipe)| agrees(recipe) && proves(recipe))
+            .map(|(combination, _)| combination.clone())
+            .take(ALTERNATIVES)
+            .collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// The combination with one more twist, of a later axis.
+fn longer<'t, R: Clone>(
+    (combination, recipe): &(Vec<&'t Twist<R>>, R),
+    twists: &'t [Twist<R>],
+) -> Vec<(Vec<&'t Twist<R>>, R)> {
+    let axis = combination.last().map(|twist| twist.axis);
+    let extended = |twist: &'t Twist<R>| {
+        let mut recipe = recipe.clone();
+        (twist.apply)(&mut recipe);
+        (combination.iter().copied().chain([twist]).collect(), recipe)
+    };
+    twists.iter().filter(|twist| Some(twist.axis) > axis).map(extended).collect()
+}
+
+/// `ceil_scale+nibbles_swapped`
+pub(crate) fn identifier<R>(combination: &[&Twist<R>]) -> String {
+    combination.iter().map(|twist| twist.id).collect::<Vec<_>>().join("+")
+}
+
+/// The clauses, joined.
+pub(crate) fn clauses<R>(combination: &[&Twist<R>]) -> String {
+    combination.iter().map(|twist| twist.says).collect::<Vec<_>>().join(", and ")
+}
+
+/// `4,194,304`
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let grouped = digits.bytes().rev().enumerate().flat_map(|(index, digit)| {
+        let comma = (index > 0 && index % 3 == 0).then_some(',');
+        comma.into_iter().chain([char::from(digit)])
+    });
+    grouped.collect::<Vec<_>>().into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWISTS: [Twist<u32>; 4] = [
+        Twist { id: "one", says: "", axis: 0, apply: |x| *x += 1 },
+        Twist { id: "other_one", says: "", axis: 1, apply: |x| *x += 1 },
+        Twist { id: "ten", says: "", axis: 1, apply: |x| *x += 10 },
+        Twist { id: "hundred", says: "", axis: 2, apply: |x| *x += 100 },
+    ];
+
+    fn found(sum: u32) -> Vec<String> {
+        let found = search(&0, &TWISTS, |&x| x == sum, |_| true);
+        found.iter().map(|combination| identifier(combination)).collect()
+    }
+
+    #[test]
+    fn the_shortest_explanations_are_found_and_all_of_them() {
+        assert_eq!(found(1), ["one", "other_one"]);
+        assert_eq!(found(11), ["one+ten"]);
+        assert_eq!(found(111), ["one+ten+hundred"]);
+        assert_eq!(found(12), [""; 0]);
+        assert!(search(&0, &TWISTS, |&x| x == 1, |_| false).is_empty());
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1000, 4_194_304].map(thousands), ["0", "999", "1,000", "4,194,304"]);
+    }
+}
