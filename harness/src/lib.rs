@@ -1,16 +1,25 @@
 //! Compile a solution, prove it, time it. Emits [`Event`]s, returns a [`Report`]; never prints,
 //! never stores.
 
+pub mod cache;
+pub mod compile;
 pub mod config;
 pub mod device;
+pub mod diagnose;
+pub mod directive;
 pub mod error;
 pub mod event;
+pub mod gpus;
 pub mod judge;
+pub mod model;
+pub mod occupancy;
 mod random;
 pub mod report;
+pub mod roofline;
 mod run;
 pub mod shared;
 pub mod stats;
+pub mod toolchain;
 pub mod trampoline;
 pub mod worker;
 
