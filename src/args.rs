@@ -13,8 +13,12 @@ use clap_complete::Shell;
     arg_required_else_help = true,
     disable_help_subcommand = true,
     max_term_width = 80,
-    after_help = "Exit codes: 0 accepted, 1 the solution failed, 2 wrong use, 3 this machine lacks \
-                  something,\n130 interrupted."
+    after_help = "Exit codes:\n  \
+                  0    everything was accepted\n  \
+                  1    a solution failed\n  \
+                  2    wrong use\n  \
+                  3    this machine lacks something; the message says what mends it\n  \
+                  130  interrupted"
 )]
 pub struct Args {
     #[command(flatten)]
@@ -27,26 +31,43 @@ pub struct Args {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Common {
-    /// Print one JSON object for each file on stdout, and nothing else there
+    /// Print JSON on stdout: one object for each file, board or attempt
     #[arg(long, global = true)]
     pub json: bool,
     /// Where kernels run: auto, emulator, cuda or cuda:N
-    #[arg(long, global = true, value_name = "DEVICE", default_value = "auto")]
+    ///
+    /// `auto` is a usable GPU if there is one, else the emulator.
+    #[arg(long, global = true, default_value = "auto", hide_default_value = true)]
     pub device: String,
-    /// The architecture to compile for, as sm_100a [default: the file's or the problem's]
+    /// Compile for this, as sm_90a
+    ///
+    /// Without it, what the file's directive says, else what the problem says, else the GPU's own.
     #[arg(long, global = true, value_name = "SM")]
     pub arch: Option<String>,
-    /// The folder of the leaderboard [default: the nearest leaderboard/ upwards from here]
-    #[arg(long, global = true, value_name = "DIR", env = "NIBBLE_LEADERBOARD", hide_env = true)]
+    /// Keep attempts in this folder
+    ///
+    /// Without it, NIBBLE_LEADERBOARD, else the nearest folder `leaderboard` upwards from here,
+    /// else one in your data folder.
+    #[arg(long, global = true, value_name = "DIR")]
     pub leaderboard: Option<PathBuf>,
-    /// The nvcc to compile with [default: the machine's, else nibble's own copy]
-    #[arg(long, global = true, value_name = "PATH", env = "NIBBLE_NVCC", hide_env = true)]
+    /// Compile with this nvcc
+    ///
+    /// Without it, NIBBLE_NVCC, CUDA_HOME or PATH, else nibble's own copy, installed when it is
+    /// first needed.
+    #[arg(long, global = true, value_name = "PATH")]
     pub nvcc: Option<PathBuf>,
     /// No progress on stderr
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// When to colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Colours: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     pub color: Color,
 }
 
@@ -59,10 +80,54 @@ pub enum Color {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// The problems, with your best time on each
+    List,
+    /// A problem's page: what to compute, the layout, the bounds
+    Show { problem: String },
+    /// Start a solution from the problem's starter; never overwrites
+    New(New),
     /// Compile and prove; no timing, no record
     Check(Solve),
     /// Check, then time; no record
     Bench(Solve),
+    /// Check, time, record and rank
+    Submit(Submit),
+    /// The boards: who is fastest
+    #[command(visible_alias = "board")]
+    Leaderboard {
+        /// Only this problem's boards
+        problem: Option<String>,
+    },
+    /// Attempts in the order of time, failed ones too
+    History {
+        /// A problem, or a solution's file [default: everything]
+        of: Option<String>,
+        /// Show at most this many, newest last
+        #[arg(long, short = 'n', default_value_t = 20)]
+        limit: usize,
+    },
+    /// One attempt, whole
+    Attempt {
+        /// The attempt's id, or the beginning of it
+        id: String,
+        /// Print the attempt's source and nothing else
+        #[arg(long)]
+        source: bool,
+    },
+    /// What changed between two attempts: source, then facts
+    Diff {
+        /// An attempt's id, or the beginning of it
+        a: String,
+        /// The other [default: A's parent]
+        b: Option<String>,
+    },
+    /// What works on this machine, and how to mend what does not
+    Doctor,
+    /// The compiler in use; `install` fetches nibble's own copy
+    Toolchain {
+        #[command(subcommand)]
+        action: Option<ToolchainAction>,
+    },
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions { shell: Shell },
@@ -72,6 +137,19 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolchainAction {
+    /// Install nibble's own copy of the compiler now
+    Install,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct New {
+    pub problem: String,
+    /// The file's name, without .cu [default: the next free number]
+    pub name: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -85,6 +163,18 @@ pub struct Solve {
     /// Seconds the check of one case may take
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Submit {
+    #[command(flatten)]
+    pub solve: Solve,
+    /// What you changed, for the history
+    #[arg(long, short, default_value = "", hide_default_value = true)]
+    pub message: String,
+    /// Who submits [default: git's user.name, else the login]
+    #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
+    pub author: Option<String>,
 }
 
 #[cfg(test)]

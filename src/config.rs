@@ -1,12 +1,16 @@
 //! What the flags mean, checked once; below here nothing sees what was typed.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
-use harness::DeviceChoice;
+use harness::{DeviceChoice, directive::is_arch};
+use leaderboard::locate;
 
 use crate::{
     args::Common,
-    exit::{Failure, Result},
+    exit::{Exit, Failure, Result},
     terminal::Terminal,
 };
 
@@ -30,23 +34,32 @@ impl Config {
             device: common.device.parse().map_err(Failure::usage)?,
             arch: common.arch.as_deref().map(architecture).transpose()?,
             nvcc: common.nvcc,
-            leaderboard: match common.leaderboard {
-                Some(folder) => folder,
-                None => env::current_dir()?.join("leaderboard"),
-            },
+            leaderboard: leaderboard(common.leaderboard.as_deref())?,
         })
     }
 }
 
+/// The flag, else `NIBBLE_LEADERBOARD`, else the nearest one upwards, else the user's data folder.
+fn leaderboard(option: Option<&Path>) -> Result<PathBuf> {
+    let (variable, data_home) = (env::var_os("NIBBLE_LEADERBOARD"), env::var_os("XDG_DATA_HOME"));
+    let home = env::var_os("HOME");
+    let clues = locate::Clues {
+        option,
+        variable: variable.as_deref(),
+        directory: &env::current_dir()?,
+        data_home: data_home.as_deref(),
+        home: home.as_deref(),
+    };
+    locate::locate(&clues, locate::is_leaderboard)
+        .map(|located| located.path)
+        .map_err(|nowhere| Failure::from_library(Exit::Machine, nowhere))
+}
+
 /// `sm_100a`, and `100a` for lazy fingers. Whether the compiler knows it, the compiler says.
 fn architecture(typed: &str) -> Result<String> {
-    let number = typed.strip_prefix("sm_").unwrap_or(typed);
-    let digits = number.trim_end_matches(['a', 'f']);
-    if number.len() - digits.len() <= 1
-        && (2..=3).contains(&digits.len())
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        return Ok(format!("sm_{number}"));
+    let arch = if typed.starts_with("sm_") { typed.to_owned() } else { format!("sm_{typed}") };
+    if is_arch(&arch) {
+        return Ok(arch);
     }
     Err(Failure::usage(format!("`{typed}` is not an architecture"))
         .next("write it like sm_80, sm_90a, sm_100a or sm_120a"))

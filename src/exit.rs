@@ -59,12 +59,48 @@ impl Failure {
     }
 }
 
+/// The libraries' messages are "what is wrong; what to do next".
+impl Failure {
+    pub fn from_library(exit: Exit, error: impl fmt::Display) -> Self {
+        let text = error.to_string();
+        match text.split_once("; ") {
+            Some((message, next)) => {
+                Self { exit, message: message.into(), next: Some(next.into()) }
+            }
+            None => Self { exit, message: text, next: None },
+        }
+    }
+}
+
 impl From<harness::Error> for Failure {
     fn from(error: harness::Error) -> Self {
         match error {
-            harness::Error::Usage(message) => Self::usage(message),
+            harness::Error::Usage(message) => Self::from_library(Exit::Usage, message),
             harness::Error::Machine { lacks, mend } => Self::machine(lacks).next(mend),
         }
+    }
+}
+
+impl From<harness::toolchain::ToolchainError> for Failure {
+    fn from(error: harness::toolchain::ToolchainError) -> Self {
+        harness::Error::from(error).into()
+    }
+}
+
+impl From<problems::UnknownProblem> for Failure {
+    fn from(error: problems::UnknownProblem) -> Self {
+        Self::from_library(Exit::Usage, error)
+    }
+}
+
+impl From<leaderboard::Error> for Failure {
+    fn from(error: leaderboard::Error) -> Self {
+        use leaderboard::Error::{Ambiguous, NoSuchAttempt, ProblemName};
+        let exit = match error {
+            NoSuchAttempt { .. } | Ambiguous { .. } | ProblemName(_) => Exit::Usage,
+            _ => Exit::Machine,
+        };
+        Self::from_library(exit, error)
     }
 }
 

@@ -11,6 +11,7 @@ mod command;
 mod config;
 mod exit;
 mod interrupt;
+mod record;
 mod render;
 mod terminal;
 

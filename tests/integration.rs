@@ -1,1 +1,18 @@
+//! The command line as a user meets it: every test starts `nibble` and looks at what it prints.
+//!
+//! One binary, so that it links once. A test belongs to the module of its verb; what users do wrong
+//! belongs to `bad_input`. Programs longer than a few lines are files in `tests/programs`.
 
+mod support;
+
+mod attempt;
+mod bad_input;
+mod completions;
+mod diff;
+mod doctor;
+mod help;
+mod history;
+mod leaderboard;
+mod list;
+mod new;
+mod show;

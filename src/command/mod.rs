@@ -1,9 +1,20 @@
 //! One file for each verb.
 
+mod attempt;
+mod attempts;
 mod bench;
 mod check;
 mod completions;
+mod diff;
+mod doctor;
+mod history;
+mod leaderboard;
+mod list;
+mod new;
+mod show;
 mod solve;
+mod submit;
+mod toolchain;
 
 use crate::{
     args::Command,
@@ -13,9 +24,19 @@ use crate::{
 
 pub fn run(command: Command, config: &Config) -> Result<Exit> {
     match command {
+        Command::List => list::run(config),
+        Command::Show { problem } => show::run(&problem, config),
+        Command::New(new) => new::run(&new, config),
         Command::Check(solve) => check::run(&solve, config),
         Command::Bench(solve) => bench::run(&solve, config),
+        Command::Submit(submit) => submit::run(&submit, config),
+        Command::Leaderboard { problem } => leaderboard::run(problem.as_deref(), config),
+        Command::History { of, limit } => history::run(of.as_deref(), limit, config),
+        Command::Attempt { id, source } => attempt::run(&id, source, config),
+        Command::Diff { a, b } => diff::run(&a, b.as_deref(), config),
+        Command::Doctor => doctor::run(config),
+        Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
         Command::Completions { shell } => completions::run(shell, config),
-        Command::Worker { .. } => unreachable!("main starts the worker before anything is set up"),
+        Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
     }
 }

@@ -1,12 +1,19 @@
 //! Types of the libraries become text. Pure functions: what prints it is `terminal`.
 
+pub mod attempt;
 pub mod bench;
+pub mod board;
 pub mod cases;
+pub mod diff;
+pub mod facts;
+pub mod history;
 pub mod json;
+pub mod markdown;
 pub mod progress;
 pub mod report;
 #[cfg(test)]
 pub mod sample;
+pub mod standing;
 pub mod style;
 pub mod table;
 pub mod words;

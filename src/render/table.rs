@@ -15,7 +15,13 @@ pub enum Align {
 /// The last column gives way when the screen is too narrow.
 pub struct Table {
     columns: Vec<(String, Align)>,
-    rows: Vec<Vec<(Style, String)>>,
+    rows: Vec<Row>,
+}
+
+enum Row {
+    Cells(Vec<(Style, String)>),
+    /// Text under the row before it, from that column on.
+    Remark(usize, String),
 }
 
 const GAP: usize = 2;
@@ -30,7 +36,12 @@ impl Table {
 
     /// Adds a row; cells that are missing on the right stay empty.
     pub fn row(&mut self, cells: Vec<(Style, String)>) {
-        self.rows.push(cells);
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Says something more of the last row, in a line of its own that begins under that column.
+    pub fn remark(&mut self, column: usize, text: &str) {
+        self.rows.push(Row::Remark(column, text.to_owned()));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -43,20 +54,33 @@ impl std::fmt::Display for Table {
         let mut widths: Vec<usize> =
             self.columns.iter().map(|(name, _)| words::width(name)).collect();
         for row in &self.rows {
-            for (width, (_, cell)) in widths.iter_mut().zip(row) {
+            let Row::Cells(cells) = row else { continue };
+            for (width, (_, cell)) in widths.iter_mut().zip(cells) {
                 *width = (*width).max(words::width(cell));
             }
         }
         if let Some((last, others)) = widths.split_last_mut() {
-            let taken: usize = others.iter().map(|width| width + GAP).sum::<usize>() + GAP;
-            *last = (*last).min(words::COLUMNS.saturating_sub(taken)).max(1);
+            let taken: usize =
+                others.iter().filter(|width| **width > 0).map(|width| width + GAP).sum();
+            *last = (*last).min(words::COLUMNS.saturating_sub(taken + GAP));
         }
         if self.columns.iter().any(|(name, _)| !name.is_empty()) {
             let heading = self.columns.iter().map(|(name, _)| (style::DIM, name.clone()));
             self.line(f, &widths, heading.collect())?;
         }
         for row in &self.rows {
-            self.line(f, &widths, row.clone())?;
+            match row {
+                Row::Cells(cells) => self.line(f, &widths, cells.clone())?,
+                Row::Remark(column, text) => {
+                    let start: usize = widths[..*column]
+                        .iter()
+                        .filter(|width| **width > 0)
+                        .map(|width| width + GAP)
+                        .sum();
+                    let text = words::cut(text, words::COLUMNS - start - GAP);
+                    writeln!(f, "{:start$}  {}", "", style::paint(style::DIM, text))?;
+                }
+            }
         }
         Ok(())
     }
@@ -72,6 +96,10 @@ impl Table {
         let mut line = String::new();
         let mut pending = 0;
         for (index, (style, cell)) in cells.into_iter().enumerate() {
+            // A column without a name and without a cell takes no room at all.
+            if widths[index] == 0 {
+                continue;
+            }
             let cell = words::cut(&cell, widths[index]);
             let padding = widths[index] - words::width(&cell);
             let (before, after) = match self.columns[index].1 {

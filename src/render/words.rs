@@ -1,5 +1,6 @@
 //! Numbers, plurals and lists as people write them. No message pluralises by hand.
 
+use jiff::Timestamp;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Every screen fits this many columns.
@@ -27,6 +28,16 @@ pub fn grouped(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// "812", "24.5 k", "1.32 M", "7.05 G": counters that nobody reads to the last digit.
+pub fn short_count(n: f64) -> String {
+    match n {
+        n if n < 9_999.5 => format!("{n:.0}"),
+        n if n < 999.5e3 => format!("{} k", three_digits(n / 1e3)),
+        n if n < 999.5e6 => format!("{} M", three_digits(n / 1e6)),
+        n => format!("{} G", three_digits(n / 1e9)),
+    }
 }
 
 /// "`a`, `b` or `c`" with the given last word; empty for nothing.
@@ -61,13 +72,13 @@ pub fn waited(seconds: f64) -> String {
     }
 }
 
-/// How long ago: "now", "5 min ago", "3 h ago", "12 d ago".
-pub fn age(seconds: i64) -> String {
-    match seconds {
+/// How old: "now", "5 min", "3 h", "12 d".
+pub fn age(of: Timestamp, now: Timestamp) -> String {
+    match now.duration_since(of).as_secs() {
         i64::MIN..60 => "now".to_owned(),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..86_400 => format!("{} h ago", seconds / 3_600),
-        _ => format!("{} d ago", seconds / 86_400),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} d", seconds / 86_400),
     }
 }
 
@@ -95,13 +106,13 @@ pub fn percent(p: f64) -> String {
     if p < 9.95 { format!("{p:.1} %") } else { format!("{p:.0} %") }
 }
 
-/// A change of time as people read it: "-12.3 % (faster)", "+3.1 % (slower)", "the same".
+/// A change as people read it: "-12.3 %", "+3.1 %", "3.2 ×" from a doubling on, "=" for none.
 pub fn change(from: f64, to: f64) -> String {
-    let percent = (to / from - 1.0) * 100.0;
-    match percent {
-        p if p.abs() < 0.05 => "the same".to_owned(),
-        p if p < 0.0 => format!("{p:+.1} % (faster)"),
-        p => format!("{p:+.1} % (slower)"),
+    match to / from {
+        ratio if (ratio - 1.0).abs() < 0.0005 => "=".to_owned(),
+        ratio if ratio >= 9.95 => format!("{ratio:.0} ×"),
+        ratio if ratio >= 2.0 => format!("{ratio:.1} ×"),
+        ratio => format!("{:+.1} %", (ratio - 1.0) * 100.0),
     }
 }
 
@@ -118,18 +129,6 @@ pub fn bar(percent: f64, cells: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (percent.clamp(0.0, 100.0) / 100.0 * cells as f64 * 8.0).round() as usize;
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
-}
-
-/// One character for each value, low to high; empty values leave a gap.
-pub fn sparkline(values: &[Option<f64>]) -> String {
-    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let known = || values.iter().flatten().copied();
-    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
-    let level = |value: f64| match high - low {
-        range if range <= 0.0 => LEVELS[3],
-        range => LEVELS[((value - low) / range * 7.0).round() as usize],
-    };
-    values.iter().map(|value| value.map_or('·', level)).collect()
 }
 
 /// Cells that the text takes on the screen: escape sequences take none, wide characters two.
@@ -197,6 +196,10 @@ mod tests {
         assert_eq!(count(2, "mismatch"), "2 mismatches");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(999), "999");
+        assert_eq!(short_count(9_999.0), "9999");
+        assert_eq!(short_count(24_510.0), "24.5 k");
+        assert_eq!(short_count(999_700.0), "1.00 M");
+        assert_eq!(short_count(7.05e9), "7.05 G");
     }
 
     #[test]
@@ -226,20 +229,23 @@ mod tests {
 
     #[test]
     fn ages_bytes_and_percentages() {
-        assert_eq!(age(-5), "now");
-        assert_eq!(age(59), "now");
-        assert_eq!(age(61), "1 min ago");
-        assert_eq!(age(7_200), "2 h ago");
-        assert_eq!(age(864_000), "10 d ago");
+        let old = |seconds| age(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap());
+        assert_eq!(old(-5), "now");
+        assert_eq!(old(59), "now");
+        assert_eq!(old(61), "1 min");
+        assert_eq!(old(7_200), "2 h");
+        assert_eq!(old(864_000), "10 d");
         assert_eq!(bytes(0), "0 B");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(2048), "2 KiB");
         assert_eq!(bytes(90_177_536), "86 MiB");
         assert_eq!(percent(3.44), "3.4 %");
         assert_eq!(percent(9.96), "10 %");
-        assert_eq!(change(10.0, 8.77), "-12.3 % (faster)");
-        assert_eq!(change(10.0, 10.31), "+3.1 % (slower)");
-        assert_eq!(change(10.0, 10.000_1), "the same");
+        assert_eq!(change(10.0, 8.77), "-12.3 %");
+        assert_eq!(change(10.0, 10.31), "+3.1 %");
+        assert_eq!(change(10.0, 10.000_1), "=");
+        assert_eq!(change(10.0, 32.0), "3.2 ×");
+        assert_eq!(change(10.0, 500.0), "50 ×");
     }
 
     #[test]
@@ -248,8 +254,6 @@ mod tests {
         assert_eq!(bar(50.0, 10), "█████");
         assert_eq!(bar(52.5, 10), "█████▎");
         assert_eq!(bar(250.0, 4), "████");
-        assert_eq!(sparkline(&[Some(3.0), None, Some(1.0)]), "█·▁");
-        assert_eq!(sparkline(&[Some(2.0), Some(2.0)]), "▄▄");
     }
 
     #[test]

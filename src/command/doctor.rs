@@ -1,0 +1,154 @@
+//! `nibble doctor`: what works on this machine; each missing thing with what mends it.
+
+use std::{fs, thread};
+
+use harness::toolchain::{Search, ToolchainError};
+use leaderboard::Store;
+use serde::Serialize;
+
+use crate::{
+    config::Config,
+    exit::{Exit, Result},
+    render::{json, style, words},
+};
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Finding {
+    name: &'static str,
+    state: State,
+    text: String,
+    /// The command that mends it.
+    mend: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Works,
+    /// Not there, and nobody needs it to.
+    Absent,
+    /// Needed and missing.
+    Missing,
+}
+
+pub fn run(config: &Config) -> Result<Exit> {
+    let findings = [compiler(config), emulator(), gpu(), leaderboard(config)];
+    let missing = findings.iter().any(|finding| finding.state == State::Missing);
+    let text: String = findings
+        .iter()
+        .map(|finding| if config.json { json::line(finding) } else { line(finding) })
+        .collect();
+    config.terminal.print(&text)?;
+    Ok(if missing { Exit::Machine } else { Exit::Accepted })
+}
+
+fn line(finding: &Finding) -> String {
+    let (colour, symbol) = match finding.state {
+        State::Works => (style::GOOD, "✓"),
+        State::Absent => (style::DIM, "–"),
+        State::Missing => (style::BAD, "✗"),
+    };
+    let head = format!("{} {:<12}", style::paint(colour, symbol), finding.name);
+    let mut text = format!("{}\n", words::hanging(&format!("{head}{}", finding.text), 14));
+    if let Some(mend) = &finding.mend {
+        let mend = style::paint(style::ACCENT, mend);
+        text.push_str(&format!("{:14}mend it with  {mend}\n", ""));
+    }
+    text
+}
+
+fn works(name: &'static str, text: String) -> Finding {
+    Finding { name, state: State::Works, text, mend: None }
+}
+
+fn compiler(config: &Config) -> Finding {
+    let name = "compiler";
+    let missing = |error: ToolchainError| Finding {
+        name,
+        state: State::Missing,
+        text: error.to_string(),
+        mend: Some(error.mend()),
+    };
+    let mut passed_over = String::new();
+    let found = Search::from_environment(config.nvcc.clone()).and_then(|search| {
+        search.find(&mut |event| {
+            if let harness::Event::Warning(warning) = event {
+                passed_over.push_str(&format!("\n{warning}"));
+            }
+        })
+    });
+    match found {
+        Ok(Some(found)) => works(
+            name,
+            format!(
+                "nvcc {} from {}, with {}{passed_over}",
+                found.version,
+                found.origin,
+                found.host_compiler.display()
+            ),
+        ),
+        Ok(None) => Finding {
+            name,
+            state: State::Absent,
+            text: format!("not here yet: the first check installs nvcc by itself{passed_over}"),
+            mend: Some("nibble toolchain install".into()),
+        },
+        Err(error) => missing(error),
+    }
+}
+
+fn emulator() -> Finding {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    #[cfg(target_arch = "x86_64")]
+    let vectors = match is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        true => "AVX2",
+        false => "no AVX2, so slower",
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let vectors = "no AVX2, so slower";
+    works("emulator", format!("{}, {vectors}", words::count(cores, "core")))
+}
+
+/// What NVIDIA's kernel module says; its library is asked only when a kernel is to run.
+fn gpu() -> Finding {
+    let name = "GPU";
+    let gpus = fs::read_dir("/proc/driver/nvidia/gpus").into_iter().flatten().flatten();
+    let models: Vec<String> = gpus
+        .filter_map(|gpu| fs::read_to_string(gpu.path().join("information")).ok())
+        .filter_map(|text| {
+            let model = text.lines().find_map(|line| line.strip_prefix("Model:"))?;
+            Some(model.trim().to_owned())
+        })
+        .collect();
+    match models.is_empty() {
+        false => works(name, words::list(&models, "and")),
+        true => Finding {
+            name,
+            state: State::Absent,
+            text: "none: kernels run on the emulator, and times are modelled".into(),
+            mend: None,
+        },
+    }
+}
+
+fn leaderboard(config: &Config) -> Finding {
+    let name = "leaderboard";
+    let folder = config.leaderboard.display();
+    match Store::at(&config.leaderboard).read(None) {
+        Err(error) => Finding {
+            name,
+            state: State::Missing,
+            text: error.to_string(),
+            mend: Some("nibble --leaderboard DIR …".into()),
+        },
+        Ok(collection) => {
+            let count = words::count(collection.attempts.len() as u64, "attempt");
+            let unreadable = match collection.unreadable.len() {
+                0 => String::new(),
+                n => format!(", {n} unreadable"),
+            };
+            works(name, format!("{count}{unreadable} in {folder}"))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `nibble submit FILE…`: check, time, record, rank.
+
+use std::{env, fs, process::Command};
+
+use harness::{Report, Stage, report::Verdict};
+use leaderboard::{AttemptId, Store, Summary, board, history, locate};
+
+use super::{
+    attempts,
+    solve::{self, Shown},
+};
+use crate::{
+    args::Submit,
+    config::Config,
+    exit::{Exit, Failure, Result},
+    record::{self, Provenance},
+    render::{
+        self, json,
+        standing::{self, Context},
+    },
+};
+
+pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
+    let author = author(submit.author.as_deref());
+    solve::each(&submit.solve, Stage::Submit, config, |report| {
+        // Nothing was found out about the solution: there is nothing to remember.
+        if report.verdict == Verdict::Interrupted {
+            return Ok(Shown::of(report));
+        }
+        shown(report, submit, &author, config)
+    })
+}
+
+fn shown(report: &Report, submit: &Submit, author: &str, config: &Config) -> Result<Shown> {
+    let store = Store::at(&config.leaderboard);
+    let mut attempts = attempts::read(config, Some(&report.problem))?.attempts;
+    let parent = history::parent(&attempts, &report.problem, author, &report.file);
+    let parent = parent.map(|parent| parent.id.clone());
+    let attempt = store.record(record::submission(
+        report,
+        Provenance {
+            author: author.to_owned(),
+            message: (!submit.message.trim().is_empty()).then(|| submit.message.clone()),
+            source: source(report)?,
+            parent: parent.clone(),
+        },
+    ))?;
+    attempts.push(Summary::from(&attempt));
+
+    let standing = board::standing(&attempts, &attempt.id);
+    let best = standing.as_ref().and_then(|standing| standing.best_before);
+    let best = best.map(|best| best.id.clone()).filter(|best| parent.as_ref() != Some(best));
+    // What cannot be read any more is not compared with; it was named when it was read.
+    let load = |id: Option<AttemptId>| id.and_then(|id| store.attempt(&id).ok());
+    let rank = standing.as_ref().map(|standing| standing.rank);
+    let context = Context {
+        standing,
+        parent: load(parent),
+        best: load(best),
+        ids: attempts::short_ids(config)?,
+    };
+    Ok(Shown {
+        json: json::report(report, Some(attempt.id.as_str()), rank),
+        screen: render::report::screen(report) + &standing::screen(&attempt, &context),
+    })
+}
+
+/// What was compiled, unless it has been edited since: then the verdict is another file's.
+fn source(report: &Report) -> Result<Vec<u8>> {
+    let changed = |why: String| {
+        Failure::usage(format!("{} {why}, and nothing was recorded", report.file))
+            .next("submit it again")
+    };
+    let source = fs::read(&report.file)
+        .map_err(|error| changed(format!("cannot be read any more ({error})")))?;
+    if leaderboard::attempt::source_hash(&source) != report.source_hash {
+        return Err(changed("was changed while it was judged".into()));
+    }
+    Ok(source)
+}
+
+/// `--author`, else git's user, else the login.
+fn author(named: Option<&str>) -> String {
+    let git = Command::new("git").args(["config", "user.name"]).output().ok();
+    let git = git.and_then(|output| String::from_utf8(output.stdout).ok());
+    let login = env::var("USER").or_else(|_| env::var("LOGNAME")).ok();
+    locate::author(named, git.as_deref(), login.as_deref())
+}

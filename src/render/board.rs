@@ -1,0 +1,113 @@
+//! A board: the best attempt of each solution and author.
+
+use anstyle::Style;
+use jiff::Timestamp;
+use leaderboard::{
+    ShortIds,
+    attempt::DeviceKind,
+    board::{Board, BoardKey, Row},
+};
+
+use super::{
+    style,
+    table::{Align, Table},
+    words,
+};
+
+/// Cells of a solution's name, and what an interval takes of them.
+const NAME: usize = 25;
+const INTERVAL: usize = 8;
+const AUTHOR: usize = 9;
+
+pub fn screen(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
+    let heading = format!(
+        "{}  {}",
+        style::paint(style::BOLD, &board.key.problem),
+        style::paint(style::DIM, place(&board.key))
+    );
+    let mut text = format!("{}\n", words::hanging(&heading, 2));
+    let current = problems::find(&board.key.problem).map(|p| p.manifest().revision);
+    if current.is_ok_and(|current| current != board.key.revision) {
+        let note = format!("  revision {}, not today's", board.key.revision);
+        text.push_str(&format!("{}\n", style::paint(style::WARNING, note)));
+    }
+    if board.rows.is_empty() {
+        let count = words::count(board.attempts as u64, "attempt");
+        text.push_str(&format!("  {count}, none accepted yet\n"));
+        return text;
+    }
+    let mut table = Table::new([
+        ("", Align::Right),
+        ("id", Align::Left),
+        ("solution", Align::Left),
+        ("by", Align::Left),
+        ("geomean", Align::Right),
+        (if board.key.modelled { "" } else { "±" }, Align::Right),
+        ("behind", Align::Right),
+        ("light", Align::Right),
+        ("age", Align::Right),
+    ]);
+    for row in &board.rows {
+        table.row(cells(row, board.key.modelled, ids, now));
+        if let Some(message) = &row.best.message {
+            table.remark(2, message);
+        }
+    }
+    text.push_str(&table.to_string());
+    for note in notes(board, ids) {
+        text.push_str(&format!("  {}\n", style::paint(style::DIM, note)));
+    }
+    text
+}
+
+/// "modelled for a B200, sm_100a", "measured on NVIDIA H200, sm_90a".
+pub fn place(key: &BoardKey) -> String {
+    let name = key.device.name.trim_end_matches(" (modelled)");
+    let kind = match (key.modelled, key.device.kind) {
+        (true, _) => format!("modelled for {name}"),
+        (false, DeviceKind::Mock) => format!("scripted times, {name}"),
+        (false, _) => format!("measured on {name}"),
+    };
+    format!("{kind}, {}", key.device.arch)
+}
+
+fn cells(row: &Row<'_>, modelled: bool, ids: &ShortIds, now: Timestamp) -> Vec<(Style, String)> {
+    let best = row.best;
+    let first = if row.rank == 1 { style::GOOD } else { style::PLAIN };
+    let behind = match (row.behind, row.indistinct) {
+        (Some(behind), false) => words::change(1.0, 1.0 + behind),
+        (Some(behind), true) => format!("~{}", words::change(1.0, 1.0 + behind)),
+        (None, _) => String::new(),
+    };
+    let spread = best.geomean.filter(|_| !modelled).map(|time| {
+        let (low, high) = time.interval_us;
+        format!("{:.1} %", (high - low) / 2.0 / time.us * 100.0)
+    });
+    let name = if modelled { NAME } else { NAME - INTERVAL };
+    vec![
+        (first, row.rank.to_string()),
+        (style::ACCENT, ids.of(&best.id).to_owned()),
+        (first, words::cut(best.solution(), name)),
+        (style::PLAIN, words::cut(&best.author, AUTHOR)),
+        (style::BOLD, best.geomean.map(|time| words::micros(time.us)).unwrap_or_default()),
+        (style::DIM, spread.unwrap_or_default()),
+        (style::PLAIN, behind),
+        (style::PLAIN, best.sol_percent.map(words::percent).unwrap_or_default()),
+        (style::DIM, words::age(best.created, now)),
+    ]
+}
+
+/// What the table says in signs, said in words.
+fn notes(board: &Board<'_>, ids: &ShortIds) -> Vec<String> {
+    let mut notes = Vec::new();
+    if board.rows.iter().any(|row| row.indistinct) {
+        notes.push("~ the measurements overlap: that order may be chance".to_owned());
+    }
+    for row in &board.rows {
+        if let Some(earlier) = row.same_source {
+            let (own, earlier) = (ids.of(&row.best.id), ids.of(earlier));
+            notes.push(format!("{own} has the same source as {earlier}"));
+        }
+    }
+    notes
+}

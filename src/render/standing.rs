@@ -1,0 +1,85 @@
+//! What a submission meant: its place, and how it compares with the last one and the best.
+
+use leaderboard::{
+    Attempt, AttemptId, ShortIds,
+    attempt::Verdict,
+    board::{BoardKey, Standing},
+};
+
+use super::{board, facts, style, words};
+
+/// What a submission is compared with, as far as there is something.
+pub struct Context<'a> {
+    pub standing: Option<Standing<'a>>,
+    /// The author's attempt at this solution before.
+    pub parent: Option<Attempt>,
+    /// The fastest of the board before, where it is not the parent.
+    pub best: Option<Attempt>,
+    pub ids: ShortIds,
+}
+
+pub fn screen(attempt: &Attempt, context: &Context<'_>) -> String {
+    let id = |id: &AttemptId| context.ids.of(id).to_owned();
+    let mut text = format!("{}\n", place(attempt, context));
+
+    let this = facts::Column { name: id(&attempt.id), attempt };
+    let mut others = Vec::new();
+    if let Some(parent) = &context.parent {
+        others.push(facts::Column { name: format!("{} before", id(&parent.id)), attempt: parent });
+    }
+    if let Some(best) = &context.best {
+        others.push(facts::Column { name: format!("{} best", id(&best.id)), attempt: best });
+    }
+    if !others.is_empty() && attempt.outcome.verdict == Verdict::Accepted {
+        text.push_str(&format!("\n{}", facts::table(&this, &others, false)));
+    }
+    let (command, why) = next(attempt, context);
+    text.push_str(&format!(
+        "\n{} {}  {}\n",
+        style::paint(style::DIM, "next:"),
+        style::paint(style::ACCENT, command),
+        style::paint(style::DIM, why)
+    ));
+    text
+}
+
+/// "★ first of 3, modelled for a B200, sm_100a", with the attempt's id.
+fn place(attempt: &Attempt, context: &Context<'_>) -> String {
+    let id = style::paint(style::ACCENT, context.ids.of(&attempt.id));
+    let Some(standing) = &context.standing else {
+        return format!("  recorded as {id}, not ranked");
+    };
+    let key = BoardKey {
+        problem: attempt.problem.clone(),
+        revision: attempt.revision,
+        device: attempt.outcome.device.clone(),
+        modelled: attempt.outcome.modelled,
+    };
+    let of = words::count(standing.of as u64, "solution");
+    let rank = match standing {
+        Standing { new_first: true, .. } => {
+            style::paint(style::GOOD.bold(), format!("★ new first of {of}"))
+        }
+        Standing { own_best: true, rank, .. } => {
+            style::paint(style::BOLD, format!("  place {rank} of {of}"))
+        }
+        Standing { rank, .. } => format!("  not your best, which has place {rank} of {of}"),
+    };
+    words::hanging(&format!("{rank}, {}, recorded as {id}", board::place(&key)), 2)
+}
+
+/// The one command that most want now.
+fn next(attempt: &Attempt, context: &Context<'_>) -> (String, &'static str) {
+    let id = context.ids.of(&attempt.id);
+    let accepted = attempt.outcome.verdict == Verdict::Accepted;
+    match &context.parent {
+        Some(parent) if !accepted && parent.outcome.verdict == Verdict::Accepted => {
+            (format!("nibble diff {id}"), "what changed since it was right")
+        }
+        Some(parent) if accepted && parent.source_hash != attempt.source_hash => {
+            (format!("nibble diff {id}"), "what changed, and what it did")
+        }
+        _ if accepted => (format!("nibble leaderboard {}", attempt.problem), "the whole board"),
+        _ => (format!("nibble show {}", attempt.problem), "what is asked for"),
+    }
+}

@@ -1,0 +1,26 @@
+//! `nibble list`
+
+use crate::support::{Made, Nibble};
+
+#[test]
+fn before_and_after_the_first_attempt() {
+    let nibble = Nibble::new(["list"]);
+    let empty = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("list_empty", empty.screen());
+
+    Made::accepted("03_vectors.cu", 4.0).record(&nibble.path());
+    Made::accepted("03_vectors.cu", 3.5).measured(0.01).by("bob").record(&nibble.path());
+    let run = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("list", run.screen());
+}
+
+#[test]
+fn one_object_for_each_problem() {
+    let nibble = Nibble::new(["list", "--json"]);
+    let attempt = Made::accepted("03_vectors.cu", 4.0).record(&nibble.path());
+    let objects = nibble.run().code(0).json();
+    assert_eq!(objects.len(), problems::catalog().len());
+    assert_eq!(objects[0]["problem"], "mxfp4_quantize");
+    assert_eq!(objects[0]["bench"][0], "1024x1024");
+    assert_eq!(objects[0]["best"][0]["id"], attempt.id.as_str());
+}

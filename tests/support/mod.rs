@@ -1,0 +1,20 @@
+//! Starts nibble in a folder of its own and judges what it did.
+
+mod attempts;
+mod nibble;
+mod processes;
+mod redact;
+mod run;
+
+pub use attempts::Made;
+pub use nibble::Nibble;
+pub use processes::descendants;
+pub use redact::redacted;
+pub use run::Run;
+
+/// A program of `tests/programs`.
+pub fn program(name: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/");
+    std::fs::read_to_string(format!("{path}{name}"))
+        .unwrap_or_else(|error| panic!("tests/programs/{name}: {error}"))
+}
