@@ -12,6 +12,7 @@
 
 mod catalog;
 mod comparison;
+mod diagnosis;
 mod encoder;
 mod error_map;
 mod family;

@@ -1,8 +1,8 @@
 //! Holding packed codes and scale bytes to the expected ones.
 //!
-//! What is compared is the dequantized value, code times scale, in units of the expected scale; two
-//! different values are at least a quarter of that apart, and a right answer is exact, so the bound
-//! is zero. The sign of a zero is part of the value: TorchAO and the hardware conversion keep it.
+//! What is compared is the dequantized value, code times scale, in units of the expected scale. The
+//! values of one scale are at least half a unit apart, and a right answer is exact, so the bound is
+//! zero. The sign of a zero is part of the value: TorchAO and the hardware conversion keep it.
 //!
 //! Left open, because the format leaves it open: the codes of a block with NaN (only its scale byte,
 //! 255, counts), the scale of a block of zeros, and whether a block of scale byte 0 divides by
@@ -52,7 +52,7 @@ pub(super) fn compare(
     comparison.max_error = Some(tally.max_error);
     comparison.first = Some(view.first_mismatch(first));
     comparison.picture = tally.map.picture();
-    super::explain::explain(&view, &differing, &mut comparison);
+    view.explain(&differing, &mut comparison);
     comparison
 }
 
