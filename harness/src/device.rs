@@ -8,6 +8,7 @@
 mod emulator;
 mod entry;
 mod host;
+pub mod mock;
 
 use std::path::Path;
 

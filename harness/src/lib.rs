@@ -1,7 +1,9 @@
 //! Compile a solution, prove it, time it. Emits [`Event`]s, returns a [`Report`]; never prints,
 //! never stores.
 
+pub mod bench;
 pub mod cache;
+pub mod check;
 pub mod compile;
 pub mod config;
 pub mod device;
@@ -19,6 +21,7 @@ pub mod roofline;
 mod run;
 pub mod shared;
 pub mod stats;
+pub mod subject;
 pub mod toolchain;
 pub mod trampoline;
 pub mod worker;

@@ -1,6 +1,21 @@
 //! One solution from its source to its report: compile, check, bench.
 
-use crate::{Config, Error, Event, Report};
+use std::path::Path;
+
+use problems::Problem;
+
+use crate::bench::{self, Setup};
+use crate::check::{self, note};
+use crate::compile::{self, CompileError, Source};
+use crate::device::Target;
+use crate::device::mock::{Mock, Script};
+use crate::directive::Directives;
+use crate::gpus::{self, Gpu};
+use crate::judge::{Docket, Judge};
+use crate::report::{DeviceInfo, DeviceKind, Verdict};
+use crate::subject::Subject;
+use crate::toolchain::Search;
+use crate::{Config, DeviceChoice, Error, Event, Report, Stage, stats};
 
 /// Compiles, checks and, where the stage asks for it, times one solution.
 ///
@@ -9,8 +24,187 @@ use crate::{Config, Error, Event, Report};
 /// [`Error`] where no verdict could be reached: an unknown problem, no compiler. A solution that
 /// does not compile, crashes or is wrong is a [`Report`] with its verdict.
 pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-    let _ = emit;
-    std::fs::metadata(&config.file)
+    let source = Source::read(&config.file).map_err(|error| Error::Usage(error.to_string()))?;
+    let directives = Directives::parse(&source.text)
         .map_err(|error| Error::Usage(format!("{}: {error}", config.file.display())))?;
-    Err(Error::machine("no device can run a solution", "build a newer nibble"))
+    let problem = problem(config, &directives, &source.path)?;
+    match &config.device {
+        DeviceChoice::Cuda(_) => Err(Error::machine(
+            "nibble cannot use a GPU of this machine",
+            "run it on the emulator: --device emulator",
+        )),
+        DeviceChoice::Mock(script) => {
+            let script = Script::read(script)?;
+            let gpu = gpu(&script.arch)?;
+            let device = DeviceInfo {
+                kind: DeviceKind::Mock,
+                name: script.name.clone(),
+                arch: script.arch.clone(),
+            };
+            let mut mock = Mock::new(&script, &config.file, config.interrupt.clone())?;
+            let mut report = blank(config, problem, &source, device);
+            if let Err(message) = mock.compile() {
+                report.verdict = Verdict::CompileError;
+                report.message = Some(message);
+                return Ok(report);
+            }
+            prove_and_time(config, problem, gpu, &mut mock, &mut report, emit)?;
+            Ok(report)
+        }
+        DeviceChoice::Auto | DeviceChoice::Emulator => {
+            let arch = config.arch.clone().or_else(|| directives.arch.clone());
+            let arch = arch.unwrap_or_else(|| problem.manifest().arch.clone());
+            let gpu = gpu(&arch)?;
+            let device = DeviceInfo {
+                kind: DeviceKind::Emulator,
+                name: format!("{} (modelled)", gpu.name),
+                arch: arch.clone(),
+            };
+            let mut report = blank(config, problem, &source, device);
+            report.nvcc_flags.clone_from(&directives.nvcc);
+            let Some(mut judge) =
+                compile(config, problem, &source, &directives, &arch, &mut report, emit)?
+            else {
+                return Ok(report);
+            };
+            prove_and_time(config, problem, gpu, &mut judge, &mut report, emit)?;
+            Ok(report)
+        }
+    }
+}
+
+/// `--problem`, else the directive, else the nearest folder that is called like a problem.
+fn problem(
+    config: &Config,
+    directives: &Directives,
+    path: &Path,
+) -> Result<&'static Problem, Error> {
+    if let Some(name) = config.problem.as_ref().or(directives.problem.as_ref()) {
+        return problems::find(name).map_err(|error| Error::Usage(error.to_string()));
+    }
+    let folders = path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
+    folders.filter_map(|name| problems::find(name).ok()).next().ok_or_else(|| {
+        Error::Usage(format!(
+            "which problem does {} solve? begin it with //! problem = \"…\", or use --problem",
+            config.file.display()
+        ))
+    })
+}
+
+fn gpu(arch: &str) -> Result<&'static Gpu, Error> {
+    gpus::for_arch(arch).ok_or_else(|| {
+        let known: Vec<_> = gpus::all().iter().map(|gpu| gpu.arch.as_str()).collect();
+        Error::Usage(format!("nothing is known of a GPU for {arch}: use {}", known.join(", ")))
+    })
+}
+
+fn blank(config: &Config, problem: &Problem, source: &Source, device: DeviceInfo) -> Report {
+    Report {
+        problem: problem.name().to_owned(),
+        revision: problem.manifest().revision,
+        file: config.file.display().to_string(),
+        source_hash: source.hash.clone(),
+        modelled: device.kind == DeviceKind::Emulator,
+        device,
+        verdict: Verdict::Accepted,
+        message: None,
+        nvcc_flags: Vec::new(),
+        kernels: Vec::new(),
+        cases: Vec::new(),
+        bench: Vec::new(),
+        geomean_us: None,
+        log: String::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// A judge over the compiled solution; `None` where it does not compile, which the report then
+/// says.
+fn compile(
+    config: &Config,
+    problem: &'static Problem,
+    source: &Source,
+    directives: &Directives,
+    arch: &str,
+    report: &mut Report,
+    emit: &mut dyn FnMut(Event),
+) -> Result<Option<Judge>, Error> {
+    let search = Search::from_environment(config.nvcc.clone())?;
+    let toolchain = search.find_or_install(&config.interrupt, emit)?;
+    let parameters: Vec<_> = problem
+        .manifest()
+        .signature
+        .iter()
+        .map(|parameter| compile::Parameter::new(parameter.c_type(), &parameter.name))
+        .collect();
+    let request = compile::Request {
+        source,
+        arch,
+        parameters: &parameters,
+        flags: &directives.nvcc,
+        target: compile::Target::Emulator,
+        limit: config.limits.compile,
+    };
+    let artifact = match compile::compile(&toolchain, &request, &config.interrupt, emit) {
+        Ok(artifact) => artifact,
+        Err(CompileError::Machine(error)) => return Err(error.into()),
+        Err(error) => {
+            report.verdict = error.verdict().unwrap_or(Verdict::CompileError);
+            report.message = Some(error.to_string());
+            return Ok(None);
+        }
+    };
+    report.kernels = artifact.kernels;
+    report.warnings = artifact.warnings.iter().map(ToString::to_string).collect();
+    let executable = match &config.worker {
+        Some(worker) => worker.clone(),
+        None => std::env::current_exe().map_err(|error| {
+            Error::machine(format!("this program cannot find itself: {error}"), "start it again")
+        })?,
+    };
+    let judge = Judge::new(Docket {
+        problem,
+        library: artifact.library,
+        target: Target::Emulator { arch: arch.to_owned() },
+        executable,
+        log_bytes: config.limits.log_bytes,
+        interrupt: config.interrupt.clone(),
+    })?;
+    Ok(Some(judge))
+}
+
+fn prove_and_time(
+    config: &Config,
+    problem: &Problem,
+    gpu: &Gpu,
+    subject: &mut dyn Subject,
+    report: &mut Report,
+    emit: &mut dyn FnMut(Event),
+) -> Result<(), Error> {
+    let checked = check::check(problem, subject, &config.limits, emit)?;
+    report.verdict = checked.verdict;
+    report.message = checked.message;
+    report.cases = checked.cases;
+    note(&mut report.warnings, checked.warnings);
+    if let Some(passed) = checked.passed
+        && config.stage > Stage::Check
+    {
+        let Config { stage, limits, .. } = config;
+        let setup = Setup { problem, gpu, kernels: &report.kernels, stage: *stage, limits };
+        let benched = bench::bench(&setup, subject, &passed, emit)?;
+        note(&mut report.warnings, benched.warnings);
+        report.bench = benched.sizes;
+        match benched.failure {
+            Some(failure) => {
+                report.verdict = failure.verdict;
+                report.cases.push(failure);
+            }
+            None => {
+                let medians: Vec<f64> = report.bench.iter().map(|size| size.median_us).collect();
+                report.geomean_us = stats::geomean(&medians);
+            }
+        }
+    }
+    report.log = subject.log();
+    Ok(())
 }

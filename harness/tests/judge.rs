@@ -11,6 +11,8 @@ mod honest;
 mod hostile;
 #[path = "judge/processes.rs"]
 mod processes;
+#[path = "judge/scripted.rs"]
+mod scripted;
 
 use std::process::ExitCode;
 
@@ -20,7 +22,7 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(harness::worker::VERB) {
         return harness::worker_main();
     }
-    let tests = [honest::TESTS, hostile::TESTS, processes::TESTS].concat();
+    let tests = [honest::TESTS, hostile::TESTS, processes::TESTS, scripted::TESTS].concat();
     let trials = tests.into_iter().map(|(name, test)| {
         Trial::test(name, move || {
             test();

@@ -1,4 +1,5 @@
-//! The translation unit that nvcc compiles: the user's file, then a check of its signature.
+//! The translation unit that nvcc compiles: the user's file, then a check of its signature, then
+//! the function by which the worker calls it.
 //!
 //! ```cuda
 //! #include "/home/me/kernel.cu"        // as it is: nothing stands before it, relative includes work
@@ -13,6 +14,7 @@
 use std::fmt::Write as _;
 
 use super::signature::Parameter;
+use crate::trampoline;
 
 /// The unit's file name; it shows in the names of kernels in anonymous namespaces.
 pub const NAME: &str = "solution.cu";
@@ -22,7 +24,7 @@ pub const NAME: &str = "solution.cu";
 pub const MARK: &str = "nibble-signature:";
 
 /// Part of every cache key: change it when the text below or nvcc's flags change.
-pub const REVISION: u32 = 1;
+pub const REVISION: u32 = 2;
 
 pub fn text(path: &str, parameters: &[Parameter]) -> String {
     let mut text = format!("#include \"{path}\"\n#include <stddef.h>\n#include <stdint.h>\n");
@@ -67,5 +69,6 @@ pub fn text(path: &str, parameters: &[Parameter]) -> String {
          static_assert(sizeof(of(&::solution)) != 0, \"\");\n\
          }\n",
     );
+    text.push_str(&trampoline::render(types));
     text
 }

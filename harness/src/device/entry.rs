@@ -30,8 +30,8 @@ impl Entry {
             .map_err(|error| chain(&error))?;
         let library = std::mem::ManuallyDrop::new(library);
         // SAFETY: the wrapper declares the function with this very type (see `trampoline`).
-        let call =
-            unsafe { library.get::<Call>(trampoline::SYMBOL) }.map_err(|error| chain(&error))?;
+        let call = unsafe { library.get::<Call>(trampoline::SYMBOL.as_bytes()) }
+            .map_err(|error| chain(&error))?;
         Ok(Self { call, _library: library })
     }
 

@@ -116,10 +116,11 @@ fn compile(folder: &Path, problem: &Problem, helpers: &str, body: &str) -> PathB
     let mut text: String = headers.iter().map(|name| format!("#include <{name}>\n")).collect();
     text += RIGHT;
     text += helpers;
+    let types: Vec<String> = manifest.signature.iter().map(|p| p.c_type()).collect();
     text += &format!(
         "\nextern \"C\" void solution({}) {{\n{body}\n}}\n{}",
         manifest.c_signature(),
-        trampoline::render(&manifest.signature)
+        trampoline::render(types.iter().map(String::as_str))
     );
     std::fs::write(&source, text).expect("a writable folder");
     let status = Command::new("g++")

@@ -1,0 +1,146 @@
+//! The time of a call, modelled from what the emulator counted.
+//!
+//! A launch takes about as long as the slowest of what it cannot do without: the others hide behind
+//! it, though not perfectly. `docs/measuring.md` has the reasons, the sources and the known errors:
+//!
+//! ```text
+//! dram     bytes to and from memory / what a streaming kernel reaches of the bandwidth
+//! lsu      sectors through an SM's load-store path, two a cycle, and shared-memory passes
+//! issue    warp instructions of the busiest SM, four a cycle
+//! latency  rounds of resident warps x the life of one: its waits for memory and its instructions
+//! launch   the cost of starting, once a call and a little for each further kernel
+//! ```
+//!
+//! These times rank kernels and show what to work on. They are not what a GPU would measure, and
+//! everything that shows one says so.
+
+use crate::device::Launch;
+use crate::gpus::Gpu;
+use crate::occupancy::{Demand, occupancy};
+use crate::report::KernelFacts;
+
+/// What streaming kernels reach of the data sheet's bandwidth.
+const DRAM_REACHED: f64 = 0.90;
+const SECTOR: f64 = 32.0;
+/// Of an SM, per cycle: 64 bytes between L1 and L2.
+const SECTORS_PER_CYCLE: f64 = 2.0;
+/// Of an SM, per cycle, where L1 answers: 128 bytes.
+const LOCAL_SECTORS_PER_CYCLE: f64 = 4.0;
+/// Of an SM, per cycle: one of each scheduler.
+const ISSUED_PER_CYCLE: f64 = 4.0;
+/// From a load to its value, from DRAM, under load.
+const MEMORY_LATENCY: f64 = 400e-9;
+/// Loads of one warp that wait at the same time.
+const LOADS_IN_FLIGHT: f64 = 8.0;
+/// Cycles from one instruction of a warp to its next: a latency of four, two independent chains.
+const CYCLES_PER_INSTRUCTION: f64 = 2.0;
+/// Exponent of the norm that joins the terms. Infinity would be their maximum, which tells two
+/// kernels apart only by their slowest term; at 4 two equal terms cost 19 % more than one.
+const OVERLAP: f64 = 4.0;
+const FIRST_LAUNCH: f64 = 2.0e-6;
+const FURTHER_LAUNCH: f64 = 1.0e-6;
+/// Registers of a kernel that `ptxas` said nothing of.
+const UNKNOWN_REGISTERS: u32 = 32;
+
+/// What bounds a launch from below, seconds each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    pub dram: f64,
+    pub lsu: f64,
+    pub issue: f64,
+    pub latency: f64,
+}
+
+impl Terms {
+    fn named(&self) -> [(f64, &'static str); 4] {
+        [(self.dram, "dram"), (self.lsu, "lsu"), (self.issue, "issue"), (self.latency, "latency")]
+    }
+
+    /// The name of the slowest.
+    pub fn limiter(&self) -> &'static str {
+        let named = self.named().into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        named.map_or("launch", |(_, name)| name)
+    }
+
+    /// The launch's time: the slowest, and a little for those that come near it.
+    pub fn seconds(&self) -> f64 {
+        let slowest = self.named().into_iter().fold(0.0, |most: f64, (term, _)| most.max(term));
+        if slowest == 0.0 {
+            return 0.0;
+        }
+        let sum: f64 = self.named().iter().map(|(term, _)| (term / slowest).powf(OVERLAP)).sum();
+        slowest * sum.powf(1.0 / OVERLAP)
+    }
+}
+
+/// A call's modelled time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modelled {
+    pub seconds: f64,
+    /// What limits the launch that takes longest: "dram", "lsu", "issue", "latency", or "launch"
+    /// where starting takes longer than all of them.
+    pub limiter: &'static str,
+}
+
+/// Models one call: its launches in order, one after the other.
+pub fn call(gpu: &Gpu, launches: &[Launch], kernels: &[KernelFacts]) -> Modelled {
+    let times: Vec<(f64, &'static str)> = launches
+        .iter()
+        .map(|launch| terms(gpu, launch, kernels))
+        .map(|terms| (terms.seconds(), terms.limiter()))
+        .collect();
+    let running: f64 = times.iter().map(|(seconds, _)| seconds).sum();
+    let starting = FIRST_LAUNCH + FURTHER_LAUNCH * launches.len().saturating_sub(1) as f64;
+    let longest = times.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let limiter = match longest {
+        Some((_, limiter)) if running > starting => limiter,
+        _ => "launch",
+    };
+    Modelled { seconds: running + starting, limiter }
+}
+
+/// What bounds one launch.
+pub fn terms(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Terms {
+    let counted = &launch.counters;
+    let facts = kernels
+        .iter()
+        .find(|kernel| kernel.mangled == launch.kernel || kernel.name == launch.kernel);
+    let threads = launch.block.iter().product();
+    let resident = occupancy(
+        gpu,
+        Demand {
+            threads,
+            registers: facts.map_or(UNKNOWN_REGISTERS, |facts| facts.registers),
+            shared: counted.static_shared + launch.dynamic_shared,
+        },
+    );
+    let sms = f64::from(gpu.sms);
+    let ctas = counted.ctas.max(1) as f64;
+    // The SM with the most CTAs ends last; work is taken to be spread evenly over CTAs.
+    let busiest = (ctas / sms).ceil() / ctas;
+    let cycles = |count: f64| count / gpu.clock();
+
+    let dram = (counted.dram_read_sectors + counted.dram_write_sectors) as f64 * SECTOR;
+    let sectors = (counted.global_load_sectors + counted.global_store_sectors) as f64;
+    let lsu = sectors / SECTORS_PER_CYCLE
+        + counted.local_sectors as f64 / LOCAL_SECTORS_PER_CYCLE
+        + counted.shared_wavefronts as f64;
+
+    let warps = counted.warps.max(1) as f64;
+    // A launch too small to fill the SMs has one round; a fraction of one cannot be.
+    let rounds = (warps / (sms * f64::from(resident.warps.max(1)))).max(1.0);
+    let waits = (counted.global_load_requests as f64 / warps / LOADS_IN_FLIGHT).ceil();
+    let instructions = counted.warp_instructions as f64 / warps;
+    let life = waits * MEMORY_LATENCY + cycles(instructions * CYCLES_PER_INSTRUCTION);
+
+    Terms {
+        dram: dram / (gpu.dram * DRAM_REACHED),
+        lsu: cycles(lsu * busiest),
+        issue: cycles(counted.warp_instructions as f64 * busiest / ISSUED_PER_CYCLE),
+        latency: rounds * life,
+    }
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;
