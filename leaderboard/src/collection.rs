@@ -111,8 +111,7 @@ fn read_one(
     entry: Option<Entry>,
 ) -> (bool, Result<Entry, Unreadable>) {
     let path = folder.join(id.as_str());
-    let file = path.join("attempt.toml");
-    let stamp = fs::metadata(&file).map(|metadata| Stamp::from(&metadata));
+    let stamp = stamp(&path);
     if let (Ok(stamp), Some(entry)) = (&stamp, entry)
         && entry.stamp == *stamp
     {
@@ -123,6 +122,11 @@ fn read_one(
         Err(error) => Err(Defect::Damaged(error.to_string())),
     });
     (false, parsed.map_err(|defect| Unreadable { path, defect }))
+}
+
+/// How the attempt in `path` looks from outside.
+pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
+    fs::metadata(path.join("attempt.toml")).map(|metadata| Stamp::from(&metadata))
 }
 
 /// Reads the attempt in `path`, the attempt's folder, and makes sure that it belongs there.

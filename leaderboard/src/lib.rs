@@ -4,6 +4,7 @@
 //! report into a [`Submission`]. Never prints.
 
 pub mod attempt;
+mod audit;
 pub mod board;
 mod collection;
 pub mod compare;
@@ -20,6 +21,7 @@ mod store;
 mod summary;
 
 pub use attempt::{Attempt, Submission};
+pub use audit::{Finding, Flaw, Repair, Verification};
 pub use collection::{Collection, Reading, Unreadable};
 pub use error::Error;
 pub use id::{AttemptId, NotAnId};

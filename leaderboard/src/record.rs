@@ -192,7 +192,9 @@ fn explain(text: &str, error: &toml::de::Error) -> Defect {
             let line = error.span().map_or(1, |span| {
                 1 + text.as_bytes().iter().take(span.start).filter(|byte| **byte == b'\n').count()
             });
-            Defect::Damaged(format!("line {line}: {}", error.message().trim()))
+            // What follows is a list of all the keys there are.
+            let what = error.message().split(", expected one of").next().unwrap_or_default();
+            Defect::Damaged(format!("line {line}: {}", what.trim()))
         }
     }
 }

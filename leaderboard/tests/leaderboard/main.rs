@@ -2,6 +2,9 @@
 
 mod board;
 mod compare;
+mod crash;
+mod damage;
 mod history;
+mod refused;
 mod sample;
 mod store;

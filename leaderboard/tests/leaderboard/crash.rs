@@ -1,0 +1,115 @@
+//! Writers that are killed at random moments: what they reported is there, whole, and what they
+//! did not finish is never read.
+//!
+//! The writers are this executable run again with one test selected and a variable that tells it to
+//! write. Each prints an id when `record` has returned; what has arrived in the pipe counts as
+//! reported.
+
+use std::collections::HashSet;
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use leaderboard::{AttemptId, Flaw, Store};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::sample::submission;
+
+const VARIABLE: &str = "LEADERBOARD_TEST_WRITE_TO";
+const WRITERS: usize = 4;
+const KILLS: usize = 200;
+
+/// Not a test by itself: what a writer runs.
+#[test]
+fn writer() {
+    let Some(folder) = env::var_os(VARIABLE) else { return };
+    let store = Store::at(folder);
+    let mut out = std::io::stdout();
+    loop {
+        let mut one = submission();
+        one.created = jiff::Timestamp::now();
+        one.source = vec![b'x'; 20_000];
+        let attempt = store.record(one).unwrap();
+        writeln!(out, "recorded {}", attempt.id).unwrap();
+        // Without a breath in between, four writers make more than a reader can verify in time.
+        thread::sleep(Duration::from_millis(5));
+        if attempt.id.tail().ends_with('0') {
+            store.read(None).unwrap();
+        }
+    }
+}
+
+struct Writer {
+    child: Child,
+    reported: JoinHandle<Vec<AttemptId>>,
+}
+
+impl Writer {
+    fn start(store: &Store) -> Self {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "crash::writer", "--nocapture", "--test-threads=1"])
+            .env(VARIABLE, store.root())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let reported = thread::spawn(move || {
+            let mut ids = Vec::new();
+            for line in lines.map_while(Result::ok) {
+                // A line that was cut off is no id, and was not reported.
+                if let Some((_, id)) = line.split_once("recorded ")
+                    && let Ok(id) = id.parse()
+                {
+                    ids.push(id);
+                }
+            }
+            ids
+        });
+        Self { child, reported }
+    }
+
+    fn kill(mut self) -> Vec<AttemptId> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.reported.join().unwrap()
+    }
+}
+
+#[test]
+fn killed_writers_lose_nothing_they_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path().join("leaderboard"));
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut writers: Vec<Writer> = (0..WRITERS).map(|_| Writer::start(&store)).collect();
+    let mut reported = Vec::new();
+    for kill in 0..KILLS {
+        thread::sleep(Duration::from_micros(rng.next_u64() % 30_000));
+        let victim = rng.next_u64() as usize % WRITERS;
+        reported.extend(writers.swap_remove(victim).kill());
+        writers.push(Writer::start(&store));
+        let read = store.read(None).unwrap();
+        assert_eq!(read.unreadable, [], "something half written was read");
+        let findings = if kill % 20 == 0 { store.verify().unwrap().findings } else { Vec::new() };
+        for finding in findings {
+            assert_eq!(finding.flaw, Flaw::Leftover, "{}", finding.path.display());
+        }
+    }
+    for writer in writers {
+        reported.extend(writer.kill());
+    }
+
+    assert!(reported.len() >= KILLS, "too few attempts ({}) to prove anything", reported.len());
+    let read = store.read(None).unwrap();
+    let there: HashSet<&AttemptId> = read.attempts.iter().map(|attempt| &attempt.id).collect();
+    let lost: Vec<_> = reported.iter().filter(|id| !there.contains(id)).collect();
+    assert_eq!(lost, [] as [&AttemptId; 0]);
+
+    assert_eq!(store.repair().unwrap().left, []);
+    assert_eq!(store.verify().unwrap().findings, []);
+    let incoming = store.root().join("attempts/.incoming");
+    assert_eq!(std::fs::read_dir(incoming).unwrap().count(), 0, "litter was left");
+}
