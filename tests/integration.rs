@@ -7,6 +7,8 @@ mod support;
 
 mod attempt;
 mod bad_input;
+mod bench;
+mod check;
 mod completions;
 mod diff;
 mod doctor;
@@ -16,3 +18,4 @@ mod leaderboard;
 mod list;
 mod new;
 mod show;
+mod submit;

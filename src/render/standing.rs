@@ -43,29 +43,27 @@ pub fn screen(attempt: &Attempt, context: &Context<'_>) -> String {
     text
 }
 
-/// "★ first of 3, modelled for a B200, sm_100a", with the attempt's id.
+/// "★ new first of 3 solutions", and below it the attempt and its board.
 fn place(attempt: &Attempt, context: &Context<'_>) -> String {
-    let id = style::paint(style::ACCENT, context.ids.of(&attempt.id));
-    let Some(standing) = &context.standing else {
-        return format!("  recorded as {id}, not ranked");
-    };
     let key = BoardKey {
         problem: attempt.problem.clone(),
         revision: attempt.revision,
         device: attempt.outcome.device.clone(),
         modelled: attempt.outcome.modelled,
     };
-    let of = words::count(standing.of as u64, "solution");
-    let rank = match standing {
-        Standing { new_first: true, .. } => {
-            style::paint(style::GOOD.bold(), format!("★ new first of {of}"))
+    let rank = match &context.standing {
+        None => "  recorded, not ranked: only what was accepted is".to_owned(),
+        Some(Standing { rank, of, own_best, new_first, .. }) => {
+            let of = words::count(*of as u64, "solution");
+            match (new_first, own_best) {
+                (true, _) => style::paint(style::GOOD.bold(), format!("★ new first of {of}")),
+                (_, true) => style::paint(style::BOLD, format!("  place {rank} of {of}")),
+                _ => format!("  not faster than your best, which keeps place {rank} of {of}"),
+            }
         }
-        Standing { own_best: true, rank, .. } => {
-            style::paint(style::BOLD, format!("  place {rank} of {of}"))
-        }
-        Standing { rank, .. } => format!("  not your best, which has place {rank} of {of}"),
     };
-    words::hanging(&format!("{rank}, {}, recorded as {id}", board::place(&key)), 2)
+    let id = style::paint(style::ACCENT, context.ids.of(&attempt.id));
+    format!("{rank}\n{}", words::hanging(&format!("  attempt {id}, {}", board::place(&key)), 4))
 }
 
 /// The one command that most want now.

@@ -1,12 +1,14 @@
 //! Starts nibble in a folder of its own and judges what it did.
 
 mod attempts;
+mod mock;
 mod nibble;
 mod processes;
 mod redact;
 mod run;
 
 pub use attempts::Made;
+pub use mock::{ON_MOCK, mock};
 pub use nibble::Nibble;
 pub use processes::descendants;
 pub use redact::redacted;

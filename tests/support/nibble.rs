@@ -68,6 +68,12 @@ impl Nibble {
         self.folder.path().to_owned()
     }
 
+    /// The same folder, another command.
+    pub fn again<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.arguments.clear();
+        self.args(arguments)
+    }
+
     /// Runs it to its end.
     #[track_caller]
     pub fn run(&self) -> Run {

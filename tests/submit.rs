@@ -1,0 +1,51 @@
+//! `nibble submit FILE…`
+
+use crate::support::{ON_MOCK, mock};
+
+/// First place, then a faster solution, then the first one again, edited, then a wrong one.
+#[test]
+fn an_afternoon() {
+    let nibble = mock(["submit", "slow.cu", "-m", "the obvious way"]);
+    let first = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("submit_first", first.screen());
+
+    let nibble = nibble.again(["submit", "fast.cu"]).args(ON_MOCK);
+    let second = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("submit_second", last_paragraphs(&second.screen()));
+
+    let nibble = nibble.file("slow.cu", "// slow.cu, edited\n");
+    let nibble = nibble.again(["submit", "slow.cu"]).args(ON_MOCK);
+    let third = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("submit_third", last_paragraphs(&third.screen()));
+    assert_eq!(third.attempts.len(), 3);
+
+    let nibble = nibble.again(["submit", "wrong.cu"]).args(ON_MOCK);
+    let fourth = nibble.run().code(1).stderr_is_empty().fits();
+    insta::assert_snapshot!("submit_wrong", last_paragraphs(&fourth.screen()));
+    assert_eq!(fourth.attempts.len(), 4, "failed attempts are remembered too");
+}
+
+#[test]
+fn programs_get_the_attempt_and_its_rank() {
+    let nibble = mock(["submit", "fast.cu", "wrong.cu", "--json"]);
+    let run = nibble.run().code(1).stderr_is_empty();
+    let objects = run.json();
+    assert_eq!(objects[0]["attempt"], run.attempts[0].as_str());
+    assert_eq!(objects[0]["rank"], 1);
+    assert_eq!(objects[1]["attempt"], run.attempts[1].as_str());
+    assert!(objects[1]["rank"].is_null());
+}
+
+#[test]
+fn the_source_is_kept_as_it_was() {
+    let nibble = mock(["submit", "fast.cu"]);
+    let run = nibble.run().code(0);
+    let id = run.attempts[0].as_str();
+    let source = nibble.again(["attempt", id, "--source"]).run().code(0).stdout;
+    assert_eq!(source, "// fast.cu\n");
+}
+
+/// What came before the attempt's own lines is the screen of `bench`.
+fn last_paragraphs(screen: &str) -> &str {
+    screen.find("\n✓ ").or_else(|| screen.find("\n✗ ")).map_or(screen, |at| &screen[at + 1..])
+}
