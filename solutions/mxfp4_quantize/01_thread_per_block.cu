@@ -25,10 +25,9 @@ __device__ unsigned encode(float x) {
 
 // Scale byte of a block. Floats that are not negative are ordered like their bits, so `amax` is an
 // integer here: exponent field above 23 bits of mantissa. The 2 is the exponent of E2M1's largest
-// binade. Exponent 255 is infinity or NaN, and the scale is then NaN, byte 255.
+// binade. Above infinity's bits there is only NaN, and the scale is then NaN too: byte 255.
 __device__ unsigned scale_of(unsigned amax) {
-    const unsigned exponent = amax >> 23;
-    return exponent == 255 ? 255 : max(exponent, 2u) - 2;
+    return amax > 0x7f800000u ? 255 : max(amax >> 23, 2u) - 2;
 }
 
 // 1 / 2^(scale - 127), which is exact. Byte 0 divides by 2^-126, as byte 1 does: the true 2^-127

@@ -2,10 +2,10 @@
 //
 // Rung 2: one warp takes one block, lane i its element i.
 //
-// What changed: the 32 lanes now read 32 neighbouring floats. One load of the warp is one cache line,
-// used whole, once. The price is that no lane sees the block alone: amax takes five shuffles, in
-// which lanes trade with ever nearer partners until all hold the same maximum, and the odd lanes'
-// codes take one more to reach the byte that they share with their even neighbours.
+// What changed: the 32 lanes now read 32 neighbouring floats. One load of the warp is one cache
+// line, used whole, once. The price is that no lane sees the block alone: amax takes five shuffles,
+// in which lanes trade with ever nearer partners until all hold the same maximum, and the odd
+// lanes' codes take one more to reach the byte that they share with their even neighbours.
 //
 // What to expect: memory traffic falls to what must move. But a warp has one 128-byte load in
 // flight, then a chain of six dependent shuffles, then half its lanes idle in the store: the GPU is
@@ -21,10 +21,9 @@ __device__ unsigned encode(float x) {
     return magnitude | __float_as_uint(x) >> 31 << 3;
 }
 
-// Floor of the logarithm, less E2M1's two binades; NaN (255) for a block with infinity or NaN.
+// Floor of the logarithm, less E2M1's two binades; 255, which is NaN, for a block with NaN.
 __device__ unsigned scale_of(unsigned amax) {
-    const unsigned exponent = amax >> 23;
-    return exponent == 255 ? 255 : max(exponent, 2u) - 2;
+    return amax > 0x7f800000u ? 255 : max(amax >> 23, 2u) - 2;
 }
 
 __device__ float reciprocal(unsigned scale) {

@@ -2,13 +2,13 @@
 //
 // Rung 3: four lanes take one block, eight elements each, and a warp takes eight blocks.
 //
-// What changed: the width of a load is not the width of an element. Each lane reads its eight floats
-// with two 128-bit loads, so a warp has 1024 bytes in flight where it had 128. The rest follows from
-// that. Seven of the eight comparisons for amax happen inside the lane, and two shuffles (partners
-// one and two lanes away) finish it, where there were five. Eight codes are 32 bits: a lane packs
-// its own and stores them at once, with no shuffle and no idle lane.
+// What changed: the width of a load is not the width of an element. Each lane reads its eight
+// floats with two 128-bit loads, so a warp has 1024 bytes in flight where it had 128. The rest
+// follows from that. Seven of the eight comparisons for amax happen inside the lane, and two
+// shuffles (partners one and two lanes away) finish it, where there were five. Eight codes are 32
+// bits: a lane packs its own and stores them at once, with no shuffle and no idle lane.
 //
-// What to expect: a quarter of the warps, each with eight times the bytes and a third of the
+// What to expect: an eighth of the warps, each with eight times the bytes and a third of the
 // shuffles. Waiting turns into moving: from here on DRAM is what limits a large matrix.
 
 #include <cstddef>
@@ -21,10 +21,9 @@ __device__ unsigned encode(float x) {
     return magnitude | __float_as_uint(x) >> 31 << 3;
 }
 
-// Floor of the logarithm, less E2M1's two binades; NaN (255) for a block with infinity or NaN.
+// Floor of the logarithm, less E2M1's two binades; 255, which is NaN, for a block with NaN.
 __device__ unsigned scale_of(unsigned amax) {
-    const unsigned exponent = amax >> 23;
-    return exponent == 255 ? 255 : max(exponent, 2u) - 2;
+    return amax > 0x7f800000u ? 255 : max(amax >> 23, 2u) - 2;
 }
 
 __device__ float reciprocal(unsigned scale) {

@@ -5,10 +5,10 @@
 // A B200 moves about 8 TB/s with a latency near 0.8 us: 6 MB must be on their way at every moment,
 // 43 KB for each of its 148 SMs. So a lane asks for all it needs before it looks at any of it:
 //
-//   in     a lane reads 32 bytes with one 256-bit load (sm_100 and later), a warp 1 KB without a gap,
-//          and issues two of them. At 64 warps to an SM (30 registers) that is 128 KB in flight
-//   hints  the input is read once: it takes no place in L1 and is the first to leave L2, so that the
-//          output, which the next kernel wants, stays
+//   in     a lane reads 32 bytes with one 256-bit load (sm_100 and later), a warp 1 KB without a
+//          gap, and issues two of them. At 64 warps to an SM (30 registers) that is 128 KB in flight
+//   hints  the input is read once: it takes no place in L1 and is the first to leave L2, so that
+//          the output, which the next kernel wants, stays
 //   math   cvt.rn.satfinite.e2m1x2 rounds, clips and packs two floats in one instruction: four of
 //          them do what took some hundred, and ties to even is its only mode
 //   out    32 bits of codes a lane, 128 bytes a warp; the scales of both groups leave in one store
@@ -18,13 +18,13 @@
 //   group 1: blocks 8-15
 //
 // Four groups would be better still on paper. But ptxas then moves the later loads behind the first
-// results, to save registers, and nothing in CUDA C++ stops it: always look at the machine code. The
-// second number of __launch_bounds__ tells it that registers for 6 CTAs will do, which is what keeps
-// both loads in front on sm_80 and sm_90.
+// results, to save registers, and nothing in CUDA C++ stops it: always look at the machine code.
+// The second number of __launch_bounds__ tells it that registers for 6 CTAs will do, which is what
+// keeps both loads in front on sm_80 and sm_90.
 //
-// What to expect: the instruction count falls to a fraction of rung 3, which a matrix in DRAM hardly
-// notices; loads in flight are what brings it the last percents. The two small sizes fit in L2 and
-// end sooner than their launch costs.
+// What to expect: the instruction count falls to a fraction of rung 3, which a matrix in DRAM
+// hardly notices; loads in flight are what brings it the last percents. The two small sizes take less
+// time than their launch.
 
 #include <cstddef>
 #include <cstdint>
@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(kThreads, 6)
     const unsigned lane = threadIdx.x % 32;
     const unsigned warp = blockIdx.x * (kThreads / 32) + threadIdx.x / 32;
     const unsigned first = warp * (kGroups * kBlocksPerGroup);
-    // Lanes behind the end repeat the last block: they read what is there and write, again, the same
-    // bytes. That costs nothing in the middle of the matrix, where a branch would.
+    // Lanes behind the end repeat the last block: they read what is there and write, again, the
+    // same bytes. That costs nothing in the middle of the matrix, where a branch would.
     const auto block_of = [=](unsigned group, unsigned place) {
         return min(first + group * kBlocksPerGroup + place, blocks - 1);
     };
@@ -125,9 +125,9 @@ __global__ void __launch_bounds__(kThreads, 6)
         amax = larger(amax, __shfl_xor_sync(0xffffffffu, amax, 1));
         amax = larger(amax, __shfl_xor_sync(0xffffffffu, amax, 2));
 
-        // Floor of the logarithm, less E2M1's two binades; 255 for infinity and NaN.
-        const unsigned exponent = __float_as_uint(amax) >> 23;
-        const unsigned byte = exponent == 255 ? 255 : max(exponent, 2u) - 2;
+        // Floor of the logarithm, less E2M1's two binades; 255, which is NaN, for a block with NaN.
+        const unsigned bits = __float_as_uint(amax);
+        const unsigned byte = bits > 0x7f800000u ? 255 : max(bits >> 23, 2u) - 2;
         const float inverse = __uint_as_float((254 - min(max(byte, 1u), 253u)) << 23);
         q[size_t(block_of(u, lane / 4)) * 4 + lane % 4] = pack(v[u], inverse);
         if (lane % 4 == u) own = byte;

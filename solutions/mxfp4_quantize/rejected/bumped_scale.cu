@@ -1,8 +1,8 @@
 // expect: wrong_answer scale_bumped
 //! problem = "mxfp4_quantize"
 //
-// FLOOR at first, but where the largest value would clip (amax / scale above 6) the scale is doubled.
-// It looks like a repair; the reference does not do it.
+// FLOOR at first, but where the largest value would clip (amax / scale above 6) the scale is
+// doubled. It looks like a repair; the reference does not do it.
 
 #include <cstddef>
 #include <cstdint>

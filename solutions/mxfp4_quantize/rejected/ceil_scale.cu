@@ -1,8 +1,9 @@
 // expect: wrong_answer ceil_scale
 //! problem = "mxfp4_quantize"
 //
-// The scale's exponent is the ceiling of the logarithm, so that a block's largest value never clips.
-// The formula is FLOOR: it lets a value up to a third above 6 clip, and keeps the finer steps.
+// The scale's exponent is the ceiling of the logarithm, so that a block's largest value never
+// clips. The formula is FLOOR: it lets a value up to a third above 6 clip, and keeps the finer
+// steps.
 
 #include <cstddef>
 #include <cstdint>

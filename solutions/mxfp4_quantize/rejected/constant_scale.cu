@@ -1,8 +1,8 @@
 // expect: wrong_answer constant_scale
 //! problem = "mxfp4_quantize"
 //
-// The competition's data is uniform in [-1, 1), where the largest of 32 lies in [0.5, 1) but for one block
-// in four billion. So this kernel passes there without computing a scale.
+// The competition's data is uniform in [-1, 1), where the largest of 32 lies in [0.5, 1) but for
+// one block in four billion. So this kernel passes there without computing a scale.
 
 #include <cstddef>
 #include <cstdint>

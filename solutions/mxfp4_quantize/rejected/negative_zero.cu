@@ -1,7 +1,8 @@
 // expect: wrong_answer negative_zero_input_dropped
 //! problem = "mxfp4_quantize"
 //
-// The sign is asked with `x < 0`, and -0 is not below 0. Its code is 8, not 0: the sign bit is copied.
+// The sign is asked with `x < 0`, and -0 is not below 0. Its code is 8, not 0: the sign bit is
+// copied.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +16,7 @@ __device__ unsigned encode(float x) {
 }
 
 __device__ unsigned scale_of(unsigned amax) {
-    const unsigned exponent = amax >> 23;
-    return exponent == 255 ? 255 : max(exponent, 2u) - 2;
+    return amax > 0x7f800000u ? 255 : max(amax >> 23, 2u) - 2;
 }
 
 __global__ void quantize(const float* a, uint8_t* q, uint8_t* scale, size_t blocks) {

@@ -15,8 +15,7 @@ __device__ unsigned encode(float x) {
 }
 
 __device__ unsigned scale_of(unsigned amax) {
-    const unsigned exponent = amax >> 23;
-    return exponent == 255 ? 255 : max(exponent, 2u) - 2;
+    return amax > 0x7f800000u ? 255 : max(amax >> 23, 2u) - 2;
 }
 
 __global__ void quantize(const float* a, uint8_t* q, uint8_t* scale, size_t blocks) {

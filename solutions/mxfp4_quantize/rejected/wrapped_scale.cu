@@ -1,8 +1,8 @@
 // expect: wrong_answer scale_not_clamped
 //! problem = "mxfp4_quantize"
 //
-// The exponent field less 2, without asking whether that is negative: a block of tiny values wraps to
-// byte 254 or 255.
+// The exponent field less 2, without asking whether that is negative: a block of tiny values wraps
+// to byte 254 or 255.
 
 #include <cstddef>
 #include <cstdint>
