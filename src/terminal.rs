@@ -45,9 +45,12 @@ impl Terminal {
     }
 
     pub fn error(&self, message: &str, next: Option<&str>) {
-        self.note(&format!("{} {message}", style::paint(style::BAD, "error:")));
+        let labelled = |style, label: &str, text: &str| {
+            self.note(&words::hanging(&format!("{} {text}", style::paint(style, label)), 7));
+        };
+        labelled(style::BAD, "error:", message);
         if let Some(next) = next {
-            self.note(&format!("{} {next}", style::paint(style::DIM, " next:")));
+            labelled(style::DIM, " next:", next);
         }
     }
 

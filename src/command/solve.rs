@@ -1,8 +1,12 @@
 //! What `check`, `bench` and `submit` share: each file through the harness, each result shown.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use harness::{Limits, Report, Stage, report::Verdict};
+use harness::{Interrupt, Report, Stage, report::Verdict};
 
 use crate::{
     args::Solve,
@@ -27,80 +31,93 @@ impl Shown {
 /// Runs every file to the stage and prints what `show` makes of each report. The exit code is the
 /// worst of all files'.
 ///
-/// # Errors
-///
-/// Where a file cannot be read; this is looked at for all files before the first one runs. A
-/// machine that lacks something fails one file like the next, so the first such failure ends it.
+/// All files are looked at before the first one runs. What ends one file may end all: a machine
+/// that lacks something lacks it for the next file too, and Ctrl-C is meant for the command.
 pub fn each(
     solve: &Solve,
     stage: Stage,
     config: &Config,
     mut show: impl FnMut(&Report) -> Result<Shown>,
 ) -> Result<Exit> {
-    let mut worst = Exit::Accepted;
-    let unusable: Vec<_> = solve.files.iter().map(|file| readable(file)).collect();
-    if unusable.iter().any(|result| result.is_err()) {
-        for (file, result) in solve.files.iter().zip(unusable) {
-            match result {
-                Err(failure) => worst = worst.max(failed(file, &failure, config)?),
-                Ok(()) if config.json => {
-                    let failure = Failure::usage("not run, because another file cannot be read");
-                    failed(file, &failure, config)?;
-                }
-                Ok(()) => {}
-            }
-        }
-        return Ok(worst);
+    let unreadable: Vec<Option<Failure>> =
+        solve.files.iter().map(|file| readable(file).err()).collect();
+    if unreadable.iter().any(Option::is_some) {
+        return refuse(&solve.files, unreadable, config);
     }
-
     let interrupt = interrupt::install();
+    let interrupted =
+        || Failure { exit: Exit::Interrupted, message: "interrupted".into(), next: None };
+    let mut worst = Exit::Accepted;
+    let mut stopped: Option<Failure> = None;
     let mut summary = Vec::new();
     for (index, file) in solve.files.iter().enumerate() {
-        let mut run = harness::Config::new(file, stage);
-        run.problem.clone_from(&solve.problem);
-        run.device = config.device.clone();
-        run.arch.clone_from(&config.arch);
-        run.nvcc.clone_from(&config.nvcc);
-        run.interrupt = interrupt.clone();
-        if let Some(seconds) = solve.time_limit {
-            run.limits = Limits { check: Duration::from_secs(seconds.max(1)), ..Limits::default() };
-        }
-
-        let progress = config.terminal.progress();
-        let result = harness::run(&run, &mut |event| progress.event(&event));
-        drop(progress);
-
-        let report = match result {
-            Ok(report) => report,
-            Err(error) => {
-                let failure = Failure::from(error);
-                worst = worst.max(failed(file, &failure, config)?);
-                if failure.exit == Exit::Machine {
-                    for other in solve.files[index + 1..].iter().filter(|_| config.json) {
-                        failed(other, &failure, config)?;
-                    }
-                    return Ok(worst);
-                }
-                continue;
+        if let Some(failure) = &stopped {
+            if config.json {
+                failed(file, failure, config)?;
             }
-        };
-        worst = worst.max(exit(report.verdict));
-        let shown = show(&report)?;
-        if config.json {
-            config.terminal.print(&shown.json)?;
-        } else {
-            let gap = if index > 0 { "\n" } else { "" };
-            config.terminal.print(&format!("{gap}{}", shown.screen))?;
+            continue;
         }
-        summary.push((report.file, report.verdict, report.geomean_us));
-        if interrupt.raised() {
-            return Ok(Exit::Interrupted);
+        match judged(file, solve, stage, &interrupt, config) {
+            Ok(report) => {
+                worst = worst.max(exit(report.verdict));
+                let shown = show(&report)?;
+                let gap = if index > 0 { "\n" } else { "" };
+                config.terminal.print(&match config.json {
+                    true => shown.json,
+                    false => format!("{gap}{}", shown.screen),
+                })?;
+                stopped = interrupt.raised().then(interrupted);
+                summary.push((report.file, report.verdict, report.geomean_us));
+            }
+            Err(failure) => {
+                let failure = if interrupt.raised() { interrupted() } else { failure };
+                worst = worst.max(failed(file, &failure, config)?);
+                stopped = (failure.exit > Exit::Usage).then_some(failure);
+            }
         }
     }
     if solve.files.len() > 1 && !config.json {
         config.terminal.print(&summarised(&summary))?;
     }
-    Ok(worst)
+    Ok(worst.max(stopped.map_or(Exit::Accepted, |failure| failure.exit)))
+}
+
+/// One file through the harness, its progress on stderr.
+fn judged(
+    file: &Path,
+    solve: &Solve,
+    stage: Stage,
+    interrupt: &Interrupt,
+    config: &Config,
+) -> Result<Report> {
+    let mut run = harness::Config::new(file, stage);
+    run.problem.clone_from(&solve.problem);
+    run.device = config.device.clone();
+    run.arch.clone_from(&config.arch);
+    run.nvcc.clone_from(&config.nvcc);
+    run.interrupt = interrupt.clone();
+    if let Some(seconds) = solve.time_limit {
+        run.limits.check = Duration::from_secs(seconds.max(1));
+    }
+    let progress = config.terminal.progress();
+    Ok(harness::run(&run, &mut |event| progress.event(&event))?)
+}
+
+/// Nothing runs. People read of the files that cannot, programs get an object for each.
+fn refuse(files: &[PathBuf], unreadable: Vec<Option<Failure>>, config: &Config) -> Result<Exit> {
+    for (file, failure) in files.iter().zip(unreadable) {
+        match failure {
+            Some(failure) => {
+                failed(file, &failure, config)?;
+            }
+            None if config.json => {
+                let failure = Failure::usage("not run, because another file cannot be read");
+                failed(file, &failure, config)?;
+            }
+            None => {}
+        }
+    }
+    Ok(Exit::Usage)
 }
 
 fn exit(verdict: Verdict) -> Exit {

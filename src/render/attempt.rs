@@ -55,11 +55,7 @@ pub fn screen(attempt: &Attempt, ids: &ShortIds, now: Timestamp) -> String {
     }
     text.push_str(&cases(attempt));
     if let Some(fault) = &outcome.fault {
-        text.push('\n');
-        for line in fault.trim_end().lines() {
-            text.push_str(format!("  {line}").trim_end());
-            text.push('\n');
-        }
+        text.push_str(&format!("\n{}", words::quoted(fault)));
     }
     let id = ids.of(&attempt.id);
     text.push_str(&format!(

@@ -21,11 +21,7 @@ pub fn screen(report: &Report) -> String {
         text.push_str(&bench::table(report));
     }
     if let Some(message) = &report.message {
-        text.push('\n');
-        for line in message.trim_end().lines() {
-            text.push_str(format!("  {line}").trim_end());
-            text.push('\n');
-        }
+        text.push_str(&format!("\n{}", words::quoted(message)));
     }
     text.push_str(&log(&report.log));
     for warning in &report.warnings {

@@ -182,6 +182,17 @@ pub fn hanging(text: &str, indent: usize) -> String {
     out
 }
 
+/// A tool's own lines, two cells to the right; long ones go on further to the right.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.trim_end().lines() {
+        let indent = line.len() - line.trim_start().len();
+        out.push_str(hanging(&format!("  {line}"), indent + 4).trim_end());
+        out.push('\n');
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
