@@ -135,9 +135,11 @@ impl Search {
     /// [`ToolchainError::NoCacheFolder`].
     pub fn from_environment(argument: Option<PathBuf>) -> Result<Self, ToolchainError> {
         let named = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let nibble_nvcc = named("NIBBLE_NVCC");
         Ok(Self {
-            argument,
-            nibble_nvcc: named("NIBBLE_NVCC"),
+            // A command line that takes the variable for its flag's default says nothing new.
+            argument: argument.filter(|path| Some(path) != nibble_nvcc.as_ref()),
+            nibble_nvcc,
             cuda_home: named("CUDA_HOME"),
             path: env::var_os("PATH").unwrap_or_default(),
             cache: cache::folder().ok_or(ToolchainError::NoCacheFolder)?,
