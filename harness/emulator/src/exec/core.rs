@@ -1,0 +1,225 @@
+//! What an instruction sees: the registers of the warp that runs now, the memories, the counters.
+//!
+//! There is one [`Core`] per host thread. Switching warps swaps a pointer and a mask.
+
+use std::sync::Arc;
+
+use super::Lane;
+use crate::fault::FaultKind;
+use crate::memory::{Range, Snapshot};
+use crate::program::{Inst, Program, SLOT, Slot};
+
+/// The allocation that a memory instruction hit last. Most instructions walk one array, so one
+/// entry for each makes the bounds check two comparisons.
+#[derive(Clone, Default)]
+pub struct CacheEntry {
+    pub base: u64,
+    pub end: u64,
+    pub writable: bool,
+    pub range: Option<Arc<Range>>,
+}
+
+/// Counts of this thread, added up at the end of the launch.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// How often each block was entered, and by how many lanes in all.
+    pub visits: Vec<(u64, u64)>,
+    pub global_load_requests: u64,
+    pub global_load_sectors: u64,
+    pub global_load_bytes: u64,
+    pub global_store_requests: u64,
+    pub global_store_sectors: u64,
+    pub global_store_bytes: u64,
+    pub shared_requests: u64,
+    pub shared_wavefronts: u64,
+    pub local_requests: u64,
+    pub local_sectors: u64,
+    pub atomics: u64,
+    pub barriers: u64,
+    pub branches: u64,
+    pub divergent_branches: u64,
+    pub ctas: u64,
+    pub warps: u64,
+}
+
+/// What a warp waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    /// Barrier number.
+    pub barrier: u32,
+    /// Threads that take part; 0 for all of the CTA.
+    pub threads: u32,
+    /// `bar.arrive`: counted, and on it goes.
+    pub arrive_only: bool,
+}
+
+impl Tally {
+    /// Add another thread's counts.
+    pub fn add(&mut self, other: &Self) {
+        if self.visits.len() < other.visits.len() {
+            self.visits.resize(other.visits.len(), (0, 0));
+        }
+        for (sum, more) in self.visits.iter_mut().zip(&other.visits) {
+            sum.0 += more.0;
+            sum.1 += more.1;
+        }
+        self.global_load_requests += other.global_load_requests;
+        self.global_load_sectors += other.global_load_sectors;
+        self.global_load_bytes += other.global_load_bytes;
+        self.global_store_requests += other.global_store_requests;
+        self.global_store_sectors += other.global_store_sectors;
+        self.global_store_bytes += other.global_store_bytes;
+        self.shared_requests += other.shared_requests;
+        self.shared_wavefronts += other.shared_wavefronts;
+        self.local_requests += other.local_requests;
+        self.local_sectors += other.local_sectors;
+        self.atomics += other.atomics;
+        self.barriers += other.barriers;
+        self.branches += other.branches;
+        self.divergent_branches += other.divergent_branches;
+        self.ctas += other.ctas;
+        self.warps += other.warps;
+    }
+}
+
+#[repr(C, align(64))]
+pub struct Core<'a> {
+    /// `mask` as lanes: all ones where active.
+    pub lane_masks: [u32; 32],
+    /// Results on their way to a register of which only some lanes may change.
+    pub scratch: [u64; 32],
+    pub registers: *mut u8,
+    /// 32, where the compiler must not know it.
+    pub lanes: usize,
+    /// Lanes that execute.
+    pub mask: u32,
+    /// Lanes of the warp that have not ended.
+    pub live: u32,
+    pub program: &'a Program,
+    pub memory: &'a Snapshot,
+    pub caches: Vec<CacheEntry>,
+    pub shared: *mut u8,
+    pub shared_len: u64,
+    /// Local memory of the warp: lane by lane, `local_len` bytes each.
+    pub local: *mut u8,
+    pub local_len: u64,
+    pub counting: bool,
+    pub tally: Tally,
+    pub wait: Wait,
+    /// Set with [`super::Flow::Stop`]: what, and in which lane.
+    pub fault: Option<Box<(FaultKind, u32)>>,
+    /// Lanes that a `.sync` instruction waits for, with [`super::Flow::Rendezvous`].
+    pub wanted: u32,
+    pub cta_index: [u32; 3],
+    /// Instructions issued on this host thread, the clock that kernels read.
+    pub ticks: u64,
+}
+
+impl Core<'_> {
+    /// The 32 lanes of a register.
+    ///
+    /// # Safety
+    /// `slot` must be within the register file, and even-sized where `T` has 64 bits.
+    #[inline(always)]
+    pub unsafe fn lanes_of<T: Lane>(&self, slot: Slot) -> *mut [T; 32] {
+        // SAFETY: by the contract.
+        unsafe { self.registers.add(slot as usize * SLOT).cast() }
+    }
+
+    /// A copy of the 32 lanes of a register.
+    ///
+    /// # Safety
+    /// As for [`Self::lanes_of`].
+    #[inline(always)]
+    pub unsafe fn read<T: Lane>(&self, slot: Slot) -> [T; 32] {
+        // SAFETY: by the contract.
+        unsafe { *self.lanes_of(slot) }
+    }
+
+    /// Store `new` in the active lanes.
+    ///
+    /// # Safety
+    /// As for [`Self::lanes_of`].
+    #[inline(always)]
+    pub unsafe fn write<T: Lane>(&mut self, slot: Slot, new: &[T; 32]) {
+        // SAFETY: by the contract.
+        unsafe {
+            let to = self.lanes_of::<T>(slot);
+            if self.mask == u32::MAX {
+                *to = *new;
+            } else {
+                for l in 0..32 {
+                    (*to)[l] = T::blend(self.lane_masks[l], new[l], (*to)[l]);
+                }
+            }
+        }
+    }
+
+    /// The lanes whose predicate is set, active or not.
+    ///
+    /// # Safety
+    /// As for [`Self::lanes_of`].
+    #[inline(always)]
+    pub unsafe fn predicate(&self, slot: Slot) -> u32 {
+        // SAFETY: by the contract.
+        bits_of(unsafe { &*self.lanes_of::<u32>(slot) })
+    }
+
+    #[inline]
+    pub fn set_mask(&mut self, mask: u32) {
+        if mask != self.mask {
+            self.mask = mask;
+            for (l, lane) in self.lane_masks.iter_mut().enumerate() {
+                *lane = 0u32.wrapping_sub(mask >> l & 1);
+            }
+        }
+    }
+
+    /// What `%clock` reads.
+    pub fn clock(&mut self) -> u64 {
+        self.ticks += 1;
+        self.ticks
+    }
+
+    /// Record a fault of `lane`.
+    #[cold]
+    pub fn stop(&mut self, kind: FaultKind, lane: u32) -> super::Flow {
+        self.fault = Some(Box::new((kind, lane)));
+        super::Flow::Stop
+    }
+
+    #[cold]
+    pub fn unsupported(&mut self, what: &str) -> super::Flow {
+        let lane = self.mask.trailing_zeros();
+        self.stop(FaultKind::Unsupported { what: what.to_owned() }, lane)
+    }
+
+    #[inline(always)]
+    pub fn list(&self, inst: &Inst) -> &[Slot] {
+        self.program.list(inst)
+    }
+}
+
+/// Bit `l` is the top bit of lane `l`: predicates are all ones or zero.
+#[inline(always)]
+pub fn bits_of(lanes: &[u32; 32]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_ps, _mm_movemask_ps};
+        let mut bits = 0u32;
+        for k in 0..8 {
+            // SAFETY: SSE is part of x86-64; the load stays within the array.
+            let four = unsafe { _mm_movemask_ps(_mm_loadu_ps(lanes.as_ptr().add(4 * k).cast())) };
+            bits |= (four as u32) << (4 * k);
+        }
+        bits
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let mut bits = 0;
+        for (l, lane) in lanes.iter().enumerate() {
+            bits |= (lane >> 31) << l;
+        }
+        bits
+    }
+}

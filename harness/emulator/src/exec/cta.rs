@@ -1,0 +1,224 @@
+//! One CTA: its warps in turns, its barriers, its shared memory.
+//!
+//! A CTA is an object that can be left and taken up again, so that a kernel whose CTAs wait for
+//! each other (a grid barrier, a look-back scan) makes progress on any number of host threads.
+
+use super::Core;
+use super::core::Wait;
+use super::grid::Launch;
+use super::warp::{Pause, Warp};
+use crate::fault::FaultKind;
+use crate::isa::Special;
+use crate::program::Preset;
+
+pub struct Cta {
+    warps: Vec<Warp>,
+    /// What each warp waits for, if anything.
+    waits: Vec<Option<Wait>>,
+    /// Threads that have arrived without waiting (`bar.arrive`), for each barrier.
+    arrived: [u32; 16],
+    shared: Vec<u128>,
+    shared_len: u64,
+    pub index: [u32; 3],
+}
+
+/// What became of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Ended,
+    /// Not done, but nothing is wrong. `yielded` if a warp used up its slice.
+    Unfinished {
+        yielded: bool,
+    },
+    /// `core.fault` says why; warp and place within.
+    Fault {
+        warp: usize,
+    },
+}
+
+impl Cta {
+    /// Registers and shared memory for one CTA of the launch; presets that are the same for all.
+    pub fn new(launch: &Launch) -> Self {
+        let program = launch.program;
+        let threads = launch.threads();
+        let count = threads.div_ceil(32) as usize;
+        let shared_len = u64::from(launch.shared_bytes());
+        let mut cta = Self {
+            warps: (0..count).map(|_| Warp::new(program)).collect(),
+            waits: vec![None; count],
+            arrived: [0; 16],
+            shared: vec![0; shared_len.div_ceil(16) as usize],
+            shared_len,
+            index: [0; 3],
+        };
+        for (number, warp) in cta.warps.iter_mut().enumerate() {
+            for &(slot, preset) in &program.presets {
+                fill(warp, slot as usize, preset, launch, number as u32);
+            }
+        }
+        cta
+    }
+
+    /// Stand at the entry as the CTA at `index`.
+    pub fn start(&mut self, launch: &Launch, index: [u32; 3]) {
+        self.index = index;
+        self.waits.fill(None);
+        self.arrived = [0; 16];
+        // Shared memory starts with no defined content; what is left of the last CTA would make
+        // results depend on the schedule.
+        self.shared.fill(0);
+        let threads = launch.threads();
+        for (number, warp) in self.warps.iter_mut().enumerate() {
+            let first = number as u32 * 32;
+            let lanes = (threads - first).min(32);
+            warp.start(u32::MAX >> (32 - lanes));
+            for &(slot, axis) in &launch.index_slots {
+                warp.slot(slot as usize).fill(index[axis]);
+            }
+        }
+    }
+
+    /// Run every warp that can for a slice.
+    pub fn turn(&mut self, core: &mut Core) -> Turn {
+        core.shared = self.shared.as_mut_ptr().cast();
+        core.shared_len = self.shared_len;
+        core.cta_index = self.index;
+        let mut ended = true;
+        let mut progress = false;
+        let mut yielded = false;
+        for number in 0..self.warps.len() {
+            if self.waits[number].is_some() {
+                ended = false;
+                continue;
+            }
+            let warp = &mut self.warps[number];
+            if warp.ended() {
+                continue;
+            }
+            progress = true;
+            match warp.run(core) {
+                Pause::Ended => {}
+                Pause::Yield => {
+                    ended = false;
+                    yielded = true;
+                }
+                Pause::Fault => return Turn::Fault { warp: number },
+                Pause::Barrier(wait) => {
+                    core.tally.barriers += 1;
+                    ended = false;
+                    if wait.arrive_only {
+                        self.arrived[wait.barrier as usize & 15] += 32;
+                        warp.release();
+                    } else {
+                        self.waits[number] = Some(wait);
+                    }
+                }
+            }
+        }
+        if ended {
+            return Turn::Ended;
+        }
+        let opened = self.open_barriers();
+        if progress || opened {
+            return Turn::Unfinished { yielded };
+        }
+        self.deadlock(core)
+    }
+
+    /// Let the warps through every barrier that has its threads.
+    fn open_barriers(&mut self) -> bool {
+        let mut opened = false;
+        for barrier in 0..16 {
+            let mut here = self.arrived[barrier as usize];
+            let mut expected = None;
+            for wait in self.waits.iter().flatten().filter(|wait| wait.barrier == barrier) {
+                here += 32;
+                expected = Some(wait.threads);
+            }
+            let Some(expected) = expected else { continue };
+            let full = match expected {
+                // All of the CTA: every warp that has not ended (PTX ISA 9.7.13.1).
+                0 => {
+                    let waits = |number: usize| {
+                        self.waits[number].is_some_and(|wait| wait.barrier == barrier)
+                    };
+                    (0..self.warps.len()).all(|n| self.warps[n].ended() || waits(n))
+                }
+                threads => here >= threads,
+            };
+            if full {
+                opened = true;
+                self.arrived[barrier as usize] = 0;
+                for number in 0..self.warps.len() {
+                    if self.waits[number].is_some_and(|wait| wait.barrier == barrier) {
+                        self.waits[number] = None;
+                        self.warps[number].release();
+                    }
+                }
+            }
+        }
+        opened
+    }
+
+    #[cold]
+    fn deadlock(&mut self, core: &mut Core) -> Turn {
+        let mut waiting = Vec::new();
+        let mut stuck = 0;
+        for (number, wait) in self.waits.iter().enumerate() {
+            if let Some(wait) = wait {
+                stuck = number;
+                let threads = match wait.threads {
+                    0 => "all threads".to_owned(),
+                    n => format!("{n} threads"),
+                };
+                waiting
+                    .push(format!("warp {number} waits at barrier {} for {threads}", wait.barrier));
+            }
+        }
+        core.stop(FaultKind::Deadlock { waiting }, 0);
+        Turn::Fault { warp: stuck }
+    }
+
+    /// Block and instruction where `warp` stands.
+    pub fn place(&self, warp: usize) -> (u32, u32) {
+        self.warps[warp].at
+    }
+}
+
+fn fill(warp: &mut Warp, slot: usize, preset: Preset, launch: &Launch, number: u32) {
+    let mut wide = |value: u64| {
+        // 64-bit lanes lie one after the other over two slots.
+        for half in 0..2 {
+            for (i, word) in warp.slot(slot + half).iter_mut().enumerate() {
+                *word = (value >> (32 * (i % 2))) as u32;
+            }
+        }
+    };
+    match preset {
+        Preset::Constant32(value) => warp.slot(slot).fill(value),
+        Preset::Constant64(value) => wide(value),
+        Preset::Param { offset, bytes } => {
+            let mut value = [0u8; 8];
+            let from = &launch.params[offset as usize..][..bytes as usize];
+            value[..bytes as usize].copy_from_slice(from);
+            let value = u64::from_le_bytes(value);
+            if bytes == 8 { wide(value) } else { warp.slot(slot).fill(value as u32) }
+        }
+        Preset::ParamAddress(offset) => wide(launch.params.as_ptr() as u64 + u64::from(offset)),
+        Preset::Special(special) if special.is_wide() => wide(special.uniform(launch)),
+        Preset::Special(special) => {
+            let lanes = warp.slot(slot);
+            for (lane, word) in lanes.iter_mut().enumerate() {
+                *word = special.of_lane(launch, number, lane as u32);
+            }
+        }
+    }
+}
+
+/// Whether a special register differs between CTAs, and on which axis.
+pub fn index_axis(preset: Preset) -> Option<usize> {
+    match preset {
+        Preset::Special(Special::Ctaid(axis)) => Some(axis as usize),
+        _ => None,
+    }
+}

@@ -1,0 +1,229 @@
+//! A whole launch: CTAs over host threads.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use super::Core;
+use super::core::{CacheEntry, Tally, Wait};
+use super::cta::{Cta, Turn, index_axis};
+use crate::fault::FaultKind;
+use crate::memory::Snapshot;
+use crate::program::{Program, Slot};
+
+/// Slices that a CTA may use up before others get a turn: a long loop is no reason to switch, a
+/// spin on another CTA's flag is.
+const PATIENCE: u32 = 8;
+
+/// One launch, checked.
+pub struct Launch<'a> {
+    pub program: &'a Program,
+    pub memory: &'a Snapshot,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub dynamic_shared: u32,
+    pub params: &'a [u8],
+    pub counting: bool,
+    /// Host threads to use.
+    pub threads: usize,
+    /// CTAs that may be under way at a time; the modelled GPU's residency.
+    pub resident: usize,
+    /// Slots of `%ctaid`, with their axis.
+    pub index_slots: Vec<(Slot, usize)>,
+    pub sms: u32,
+    /// When the launch is given up.
+    pub deadline: Option<Instant>,
+}
+
+/// Where and why a launch stopped.
+pub struct Stopped {
+    pub kind: FaultKind,
+    pub cta: [u32; 3],
+    pub warp: u32,
+    pub lane: u32,
+    pub mask: u32,
+    pub block: u32,
+    pub ip: u32,
+}
+
+impl Launch<'_> {
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    pub fn shared_bytes(&self) -> u32 {
+        let program = self.program;
+        program.static_shared.next_multiple_of(program.dynamic_align.max(1)) + self.dynamic_shared
+    }
+
+    pub fn ctas(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    fn out_of_time(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() > deadline)
+    }
+
+    fn index(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
+    }
+
+    /// Slots that change from CTA to CTA.
+    pub fn index_slots(program: &Program) -> Vec<(Slot, usize)> {
+        program
+            .presets
+            .iter()
+            .filter_map(|&(slot, preset)| Some((slot, index_axis(preset)?)))
+            .collect()
+    }
+}
+
+/// Run every CTA. The tally is the same whatever the number of threads.
+pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
+    let next = AtomicU64::new(0);
+    let stop = AtomicBool::new(false);
+    let stopped = Mutex::new(None);
+    let total = Mutex::new(Tally::default());
+    let work = || {
+        let result = Host::new(launch, &next, &stop).run();
+        match result {
+            Ok(tally) => total.lock().unwrap_or_else(|e| e.into_inner()).add(&tally),
+            Err(reason) => {
+                stop.store(true, Relaxed);
+                let mut first = stopped.lock().unwrap_or_else(|e| e.into_inner());
+                // Of several faults, the one of the lowest CTA: what a rerun would show too.
+                let earlier = |old: &Stopped| order(launch, old.cta) <= order(launch, reason.cta);
+                if !first.as_ref().is_some_and(|old: &Box<Stopped>| earlier(old)) {
+                    *first = Some(reason);
+                }
+            }
+        }
+    };
+    let threads = launch.threads.min(launch.ctas() as usize).max(1);
+    if threads == 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+    match stopped.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        Some(reason) => Err(reason),
+        None => Ok(total.into_inner().unwrap_or_else(|e| e.into_inner())),
+    }
+}
+
+fn order(launch: &Launch, cta: [u32; 3]) -> u64 {
+    let [x, y, z] = cta.map(u64::from);
+    let [width, height, _] = launch.grid.map(u64::from);
+    (z * height + y) * width + x
+}
+
+/// One host thread's share of a launch.
+struct Host<'a> {
+    launch: &'a Launch<'a>,
+    next: &'a AtomicU64,
+    stop: &'a AtomicBool,
+    core: Core<'a>,
+    /// CTAs that gave up their turn, oldest first.
+    suspended: VecDeque<Cta>,
+    /// CTAs that have ended, whose registers can serve again.
+    idle: Vec<Cta>,
+}
+
+impl<'a> Host<'a> {
+    fn new(launch: &'a Launch<'a>, next: &'a AtomicU64, stop: &'a AtomicBool) -> Self {
+        let program = launch.program;
+        let tally = Tally { visits: vec![(0, 0); program.blocks.len()], ..Tally::default() };
+        let core = Core {
+            lane_masks: [0; 32],
+            scratch: [0; 32],
+            lanes: std::hint::black_box(32),
+            registers: std::ptr::null_mut(),
+            mask: 0,
+            live: 0,
+            program,
+            memory: launch.memory,
+            caches: vec![CacheEntry::default(); program.caches],
+            shared: std::ptr::null_mut(),
+            shared_len: 0,
+            local: std::ptr::null_mut(),
+            local_len: u64::from(program.local_bytes),
+            counting: launch.counting,
+            tally,
+            wait: Wait::default(),
+            fault: None,
+            wanted: 0,
+            cta_index: [0; 3],
+            ticks: 0,
+        };
+        let suspended = VecDeque::new();
+        Self { launch, next, stop, core, suspended, idle: Vec::new() }
+    }
+
+    fn run(mut self) -> Result<Tally, Box<Stopped>> {
+        let share = self.launch.resident.div_ceil(self.launch.threads.max(1)).max(1);
+        while !self.stop.load(Relaxed) {
+            let fresh = if self.suspended.len() < share { self.begin() } else { None };
+            let Some(mut cta) = fresh.or_else(|| self.suspended.pop_front()) else { break };
+            if self.work_on(&mut cta)? {
+                self.idle.push(cta);
+            } else {
+                self.suspended.push_back(cta);
+            }
+        }
+        Ok(self.core.tally)
+    }
+
+    /// Run a CTA to its end (true), or until it has gone on for long without one.
+    fn work_on(&mut self, cta: &mut Cta) -> Result<bool, Box<Stopped>> {
+        let mut patience = PATIENCE;
+        loop {
+            match cta.turn(&mut self.core) {
+                Turn::Ended => return Ok(true),
+                Turn::Fault { warp } => return Err(self.stopped(cta, warp)),
+                Turn::Unfinished { yielded: false } => {}
+                Turn::Unfinished { yielded: true } => {
+                    if self.stop.load(Relaxed) {
+                        return Ok(false);
+                    }
+                    if self.launch.out_of_time() {
+                        let what = "the time that this launch may take".to_owned();
+                        self.core.stop(FaultKind::Budget { what }, 0);
+                        return Err(self.stopped(cta, 0));
+                    }
+                    patience -= 1;
+                    if patience == 0 {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn stopped(&mut self, cta: &Cta, warp: usize) -> Box<Stopped> {
+        let unknown = || Box::new((FaultKind::Trap { message: None }, 0));
+        let (kind, lane) = *self.core.fault.take().unwrap_or_else(unknown);
+        let (block, ip) = cta.place(warp);
+        let mask = self.core.mask;
+        Box::new(Stopped { kind, cta: cta.index, warp: warp as u32, lane, mask, block, ip })
+    }
+
+    fn begin(&mut self) -> Option<Cta> {
+        let number = self.next.fetch_add(1, Relaxed);
+        if number >= self.launch.ctas() {
+            return None;
+        }
+        let mut cta = self.idle.pop().unwrap_or_else(|| Cta::new(self.launch));
+        cta.start(self.launch, self.launch.index(number));
+        self.core.tally.ctas += 1;
+        self.core.tally.warps += u64::from(self.launch.threads().div_ceil(32));
+        Some(cta)
+    }
+}

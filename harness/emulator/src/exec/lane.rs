@@ -1,0 +1,235 @@
+//! Element-wise instructions: one operation per lane, 32 lanes at a time.
+//!
+//! Registers are arrays of lanes, so `add.f32` is a loop over arrays. It is written in chunks of `N`
+//! lanes that are loaded, computed and stored, because source and destination may be the same slot:
+//! a loop over whole slots would need an alias check that sends `r1 = r1 + 1` down the scalar path,
+//! while a chunk unrolls to vector code (checked in the assembly for `add`, `setp`, `shl`, `max`,
+//! `mul.hi`, `fma`, `selp`). The loop over chunks is kept a loop by a bound that the compiler does
+//! not know: unrolled too, it is no faster and takes four times as long to compile.
+//!
+//! All lanes are computed, since nothing here can fault. If only some are active the result goes to
+//! a scratch register and the active lanes are copied from there.
+
+use super::{Core, Flow};
+use crate::program::{Inst, Slot};
+
+/// A type that fills a slot (32 bits) or two (64 bits) with its 32 lanes.
+pub trait Lane: Copy {
+    const ZERO: Self;
+    /// `new` where `mask` is all ones, `old` where it is zero.
+    fn blend(mask: u32, new: Self, old: Self) -> Self;
+    /// Last step before storing: arithmetic gives the canonical NaN whatever the host does.
+    #[inline(always)]
+    fn settle<const N: usize>(_: &mut [Self; N]) {}
+}
+
+macro_rules! bits {
+    ($($t:ty as $u:ty, $s:ty);*) => { $(
+        impl Lane for $t {
+            const ZERO: Self = 0 as $t;
+            #[inline(always)]
+            fn blend(mask: u32, new: Self, old: Self) -> Self {
+                let mask = mask as i32 as $s as $u;
+                ((new as $u & mask) | (old as $u & !mask)) as $t
+            }
+        }
+    )* };
+}
+bits!(u32 as u32, i32; i32 as u32, i32; u64 as u64, i64; i64 as u64, i64);
+
+/// PTX ISA 9.7.3: single-precision operations give the NaN 0x7fffffff.
+const NAN_F32: f32 = f32::from_bits(0x7fff_ffff);
+/// Double-precision ones propagate a payload on the hardware; the quiet NaN is what is documented.
+const NAN_F64: f64 = f64::from_bits(0x7fff_ffff_ffff_ffff);
+
+macro_rules! floats {
+    ($($t:ty, $nan:expr);*) => { $(
+        impl Lane for $t {
+            const ZERO: Self = 0.0;
+            #[inline(always)]
+            fn blend(mask: u32, new: Self, old: Self) -> Self {
+                Self::from_bits(Lane::blend(mask, new.to_bits(), old.to_bits()))
+            }
+            /// The test is off the path from operand to result, so a chain of dependent `fma` does
+            /// not wait for it.
+            #[inline(always)]
+            fn settle<const N: usize>(chunk: &mut [Self; N]) {
+                let mut any = false;
+                for x in chunk.iter() {
+                    any |= x.is_nan();
+                }
+                if any {
+                    for x in chunk.iter_mut() {
+                        *x = if x.is_nan() { $nan } else { *x };
+                    }
+                }
+            }
+        }
+    )* };
+}
+floats!(f32, NAN_F32; f64, NAN_F64);
+
+pub trait Op1 {
+    type D: Lane;
+    type A: Lane;
+    fn f(flags: u32, a: Self::A) -> Self::D;
+}
+
+pub trait Op2 {
+    type D: Lane;
+    type A: Lane;
+    type B: Lane;
+    fn f(flags: u32, a: Self::A, b: Self::B) -> Self::D;
+}
+
+pub trait Op3 {
+    type D: Lane;
+    type A: Lane;
+    type B: Lane;
+    type C: Lane;
+    fn f(flags: u32, a: Self::A, b: Self::B, c: Self::C) -> Self::D;
+}
+
+/// Chunk `index` of a register.
+///
+/// # Safety
+/// `lanes` must be 32 lanes of `T`, and the chunk among them.
+#[inline(always)]
+unsafe fn chunk<T: Lane, const N: usize>(lanes: *mut [T; 32], first: usize) -> *mut [T; N] {
+    // SAFETY: by the contract.
+    unsafe { lanes.cast::<T>().add(first).cast() }
+}
+
+/// Where results go: the register, or scratch if some lanes must keep theirs.
+#[inline(always)]
+unsafe fn target<T: Lane>(core: &mut Core, slot: Slot) -> *mut [T; 32] {
+    if core.mask == u32::MAX {
+        // SAFETY: lowering keeps slots within the file.
+        unsafe { core.lanes_of(slot) }
+    } else {
+        (&raw mut core.scratch).cast()
+    }
+}
+
+#[inline(always)]
+unsafe fn finish<T: Lane>(core: &mut Core, slot: Slot) {
+    if core.mask != u32::MAX {
+        // SAFETY: `target` sent the results to scratch.
+        unsafe { merge::<T>(core, slot) }
+    }
+}
+
+/// Copy the active lanes from scratch.
+#[inline(never)]
+unsafe fn merge<T: Lane>(core: &mut Core, slot: Slot) {
+    // SAFETY: scratch holds 32 lanes of any type.
+    unsafe {
+        let from = *(&raw const core.scratch).cast::<[T; 32]>();
+        core.write(slot, &from);
+    }
+}
+
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn op1<O: Op1, const N: usize>(core: &mut Core, inst: &Inst) -> Flow {
+    let flags = inst.flags;
+    // SAFETY: lowering keeps slots within the file; `lanes` is 32.
+    unsafe {
+        let to = target::<O::D>(core, inst.dst);
+        let a = core.lanes_of::<O::A>(inst.a);
+        let mut k = 0;
+        while k < core.lanes {
+            let a = *chunk::<_, N>(a, k);
+            let mut out = [O::D::ZERO; N];
+            for l in 0..N {
+                out[l] = O::f(flags, a[l]);
+            }
+            O::D::settle(&mut out);
+            *chunk(to, k) = out;
+            k += N;
+        }
+        finish::<O::D>(core, inst.dst);
+    }
+    Flow::Next
+}
+
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn op2<O: Op2, const N: usize>(core: &mut Core, inst: &Inst) -> Flow {
+    let flags = inst.flags;
+    // SAFETY: as in `op1`.
+    unsafe {
+        let to = target::<O::D>(core, inst.dst);
+        let a = core.lanes_of::<O::A>(inst.a);
+        let b = core.lanes_of::<O::B>(inst.b);
+        let mut k = 0;
+        while k < core.lanes {
+            let (a, b) = (*chunk::<_, N>(a, k), *chunk::<_, N>(b, k));
+            let mut out = [O::D::ZERO; N];
+            for l in 0..N {
+                out[l] = O::f(flags, a[l], b[l]);
+            }
+            O::D::settle(&mut out);
+            *chunk(to, k) = out;
+            k += N;
+        }
+        finish::<O::D>(core, inst.dst);
+    }
+    Flow::Next
+}
+
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn op3<O: Op3, const N: usize>(core: &mut Core, inst: &Inst) -> Flow {
+    let flags = inst.flags;
+    // SAFETY: as in `op1`.
+    unsafe {
+        let to = target::<O::D>(core, inst.dst);
+        let a = core.lanes_of::<O::A>(inst.a);
+        let b = core.lanes_of::<O::B>(inst.b);
+        let c = core.lanes_of::<O::C>(inst.c);
+        let mut k = 0;
+        while k < core.lanes {
+            let (a, b, c) = (*chunk::<_, N>(a, k), *chunk::<_, N>(b, k), *chunk::<_, N>(c, k));
+            let mut out = [O::D::ZERO; N];
+            for l in 0..N {
+                out[l] = O::f(flags, a[l], b[l], c[l]);
+            }
+            O::D::settle(&mut out);
+            *chunk(to, k) = out;
+            k += N;
+        }
+        finish::<O::D>(core, inst.dst);
+    }
+    Flow::Next
+}
+
+/// Active lanes, one after the other.
+///
+/// # Safety
+/// See [`super::Handler`]. Operands that `f` does not use may have any slot.
+#[inline(never)]
+pub unsafe fn lane_by_lane<A: Lane, B: Lane, C: Lane, D: Lane>(
+    core: &mut Core,
+    inst: &Inst,
+    f: fn(u32, A, B, C) -> D,
+) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let a = core.read::<A>(inst.a);
+        let b = core.read::<B>(inst.b);
+        let c = core.read::<C>(inst.c);
+        let mut out = [D::ZERO; 32];
+        for l in 0..32 {
+            if core.mask >> l & 1 == 1 {
+                out[l] = f(inst.flags, a[l], b[l], c[l]);
+            }
+        }
+        D::settle(&mut out);
+        core.write(inst.dst, &out);
+    }
+    Flow::Next
+}

@@ -1,0 +1,152 @@
+//! Two compilations of every handler: one for any machine, one for AVX2 with FMA.
+//!
+//! The bodies are the same generic code, inlined into two functions that differ in their target
+//! features only, so the results are the same bits: what differs is whether 32 lanes take 32
+//! instructions or four. `f32::mul_add` is one rounding on both (a library call without FMA).
+//! Measured for a chain of `fma.rn.f32`: see docs/emulator.md.
+
+use super::Handler;
+
+/// Which compilation a program is lowered to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Plain,
+    Wide,
+}
+
+impl Level {
+    /// The best this machine runs.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2")
+            && std::is_x86_feature_detected!("fma")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("f16c")
+            && std::is_x86_feature_detected!("lzcnt")
+            && std::is_x86_feature_detected!("popcnt")
+        {
+            return Self::Wide;
+        }
+        Self::Plain
+    }
+}
+
+/// One instruction's two compilations.
+#[derive(Clone, Copy)]
+pub struct Handlers {
+    pub plain: Handler,
+    pub wide: Handler,
+}
+
+impl Handlers {
+    pub fn at(self, level: Level) -> Handler {
+        match level {
+            Level::Plain => self.plain,
+            Level::Wide => self.wide,
+        }
+    }
+}
+
+/// Compile a handler body once, for code that vectors do not speed up.
+macro_rules! once {
+    ($body:expr) => {{
+        unsafe fn plain(
+            core: &mut $crate::exec::Core,
+            inst: &$crate::program::Inst,
+        ) -> $crate::exec::Flow {
+            // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
+            unsafe { $body(core, inst) }
+        }
+        $crate::exec::Handlers { plain, wide: plain }
+    }};
+}
+
+/// Compile a handler body twice.
+macro_rules! both {
+    ($body:expr) => {
+        $crate::exec::both!($body, $body)
+    };
+    ($plain:expr, $wide:expr) => {{
+        unsafe fn plain(
+            core: &mut $crate::exec::Core,
+            inst: &$crate::program::Inst,
+        ) -> $crate::exec::Flow {
+            // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
+            unsafe { $plain(core, inst) }
+        }
+        #[cfg_attr(
+            target_arch = "x86_64",
+            target_feature(enable = "avx2,fma,bmi2,f16c,lzcnt,popcnt")
+        )]
+        unsafe fn wide(
+            core: &mut $crate::exec::Core,
+            inst: &$crate::program::Inst,
+        ) -> $crate::exec::Flow {
+            // SAFETY: as above; this one is chosen only where the features were detected.
+            unsafe { $wide(core, inst) }
+        }
+        $crate::exec::Handlers { plain, wide }
+    }};
+}
+
+/// Handlers of an element-wise instruction, from what it does to one lane. The first parameter is
+/// the instruction's modifier bits.
+macro_rules! op {
+    (|$f:pat_param, $a:ident: $A:ty| -> $D:ty $body:block) => {{
+        struct O;
+        impl $crate::exec::Op1 for O {
+            type D = $D;
+            type A = $A;
+            #[inline(always)]
+            fn f($f: u32, $a: $A) -> $D $body
+        }
+        $crate::exec::both!($crate::exec::op1::<O, 4>, $crate::exec::op1::<O, 16>)
+    }};
+    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty| -> $D:ty $body:block) => {{
+        struct O;
+        impl $crate::exec::Op2 for O {
+            type D = $D;
+            type A = $A;
+            type B = $B;
+            #[inline(always)]
+            fn f($f: u32, $a: $A, $b: $B) -> $D $body
+        }
+        $crate::exec::both!($crate::exec::op2::<O, 4>, $crate::exec::op2::<O, 16>)
+    }};
+    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {{
+        struct O;
+        impl $crate::exec::Op3 for O {
+            type D = $D;
+            type A = $A;
+            type B = $B;
+            type C = $C;
+            #[inline(always)]
+            fn f($f: u32, $a: $A, $b: $B, $c: $C) -> $D $body
+        }
+        $crate::exec::both!($crate::exec::op3::<O, 4>, $crate::exec::op3::<O, 16>)
+    }};
+}
+
+/// As `op!`, for forms too rare or too long to be compiled twice and unrolled: one lane at a time,
+/// active lanes only. Half of the crate's compile time was theirs before.
+macro_rules! rare {
+    (|$f:pat_param, $a:ident: $A:ty| -> $D:ty $body:block) => {
+        $crate::exec::rare!(|$f, $a: $A, _b: u32, _c: u32| -> $D $body)
+    };
+    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty| -> $D:ty $body:block) => {
+        $crate::exec::rare!(|$f, $a: $A, $b: $B, _c: u32| -> $D $body)
+    };
+    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {{
+        fn one($f: u32, $a: $A, $b: $B, $c: $C) -> $D $body
+        unsafe fn each(
+            core: &mut $crate::exec::Core,
+            inst: &$crate::program::Inst,
+        ) -> $crate::exec::Flow {
+            // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
+            unsafe { $crate::exec::lane_by_lane(core, inst, one) }
+        }
+        $crate::exec::Handlers { plain: each, wide: each }
+    }};
+}
+
+pub(crate) use {both, once, op, rare};

@@ -1,0 +1,50 @@
+//! Running a decoded program: lanes, warps, CTAs, grids.
+//!
+//! ```text
+//! grid.rs     CTAs over host threads
+//!   cta.rs    warps in turns, barriers, shared memory
+//!     warp.rs groups of lanes (splits), block by block, in weak topological order
+//!       core.rs what an instruction sees: registers of the warp, memories, counters
+//!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled twice
+//!         access.rs          loads, stores, atomics
+//!         shuffle.rs         instructions that look across lanes
+//! ```
+
+pub mod access;
+mod core;
+mod cta;
+mod grid;
+mod lane;
+mod level;
+pub mod shuffle;
+mod warp;
+
+pub use core::{Core, Tally};
+pub use grid::{Launch, Stopped, run_grid};
+pub use lane::{Lane, Op1, Op2, Op3, lane_by_lane, op1, op2, op3};
+pub use level::{Handlers, Level};
+pub(crate) use level::{both, once, op, rare};
+
+use crate::program::Inst;
+
+/// What comes after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Flow {
+    Next,
+    /// `core.fault` says why.
+    Stop,
+    /// The warp waits at a CTA barrier; `core.wait` says at which.
+    Barrier,
+    /// Lanes of the instruction's mask are missing; try again when other lanes have run.
+    Rendezvous,
+    /// Nothing to do here for now (a spin loop's hint): let others run, then go on.
+    Yield,
+}
+
+/// One instruction over the active lanes of `core`.
+///
+/// # Safety
+/// `core` must run the program that `Inst` belongs to, with a register file of its size; a handler
+/// for AVX2 needs a processor that has it.
+pub type Handler = unsafe fn(&mut Core, &Inst) -> Flow;

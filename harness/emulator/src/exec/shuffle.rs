@@ -1,0 +1,212 @@
+//! Instructions that look across the lanes of a warp (PTX ISA 9.7.9.6, 9.7.13.9-12).
+//!
+//! A `.sync` instruction waits for every lane of its mask that has not ended. In a converged warp
+//! they are all here; where some are missing the handler asks for a rendezvous, and the warp runs
+//! its other lanes first (see `warp.rs`).
+
+use super::{Core, Flow};
+use crate::fault::FaultKind;
+use crate::isa::flag;
+use crate::program::Inst;
+
+/// The lanes that take part, or the flow that answers instead.
+#[inline(always)]
+unsafe fn members(core: &mut Core, mask_slot: crate::program::Slot) -> Result<u32, Flow> {
+    // SAFETY: lowering keeps slots within the file.
+    let masks = unsafe { core.read::<u32>(mask_slot) };
+    let first = core.mask.trailing_zeros() & 31;
+    let mask = masks[first as usize];
+    if mask == u32::MAX && core.mask == core.live {
+        return Ok(core.live);
+    }
+    let outside = core.mask & !mask;
+    if outside != 0 {
+        let lane = outside.trailing_zeros();
+        let kind = FaultKind::MissingLanes { wanted: mask, arrived: core.mask };
+        return Err(core.stop(kind, lane));
+    }
+    let wanted = mask & core.live;
+    if wanted & !core.mask != 0 {
+        core.wanted = wanted;
+        return Err(Flow::Rendezvous);
+    }
+    Ok(wanted)
+}
+
+/// `shfl.sync.mode.b32 dst|d, a, b, c, mask`: `imm` is the slot of the mask.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn shfl(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let present = match members(core, inst.imm as u16) {
+            Ok(mask) => mask,
+            Err(flow) => return flow,
+        };
+        let a = core.read::<u32>(inst.a);
+        let b = core.read::<u32>(inst.b);
+        let c = core.read::<u32>(inst.c);
+        let mut out = a;
+        let mut valid = [0u32; 32];
+        for l in 0..32u32 {
+            let i = l as usize;
+            let (b, clamp, segment) = (b[i] & 31, c[i] & 31, c[i] >> 8 & 31);
+            let limit = (l & segment) | (clamp & !segment);
+            let (source, inside) = if inst.flags & flag::UP != 0 {
+                (l.wrapping_sub(b), l as i32 - b as i32 >= limit as i32)
+            } else if inst.flags & flag::DOWN != 0 {
+                (l + b, l + b <= limit)
+            } else if inst.flags & flag::BFLY != 0 {
+                (l ^ b, l ^ b <= limit)
+            } else {
+                let source = (l & segment) | (b & !segment);
+                (source, source <= limit)
+            };
+            // Out of range, or from a lane that is not there: the lane's own value.
+            if inside {
+                valid[i] = u32::MAX;
+                if present >> (source & 31) & 1 == 1 {
+                    out[i] = a[source as usize & 31];
+                }
+            }
+        }
+        core.write(inst.dst, &out);
+        if inst.d != 0 {
+            core.write(inst.d, &valid);
+        }
+    }
+    Flow::Next
+}
+
+/// `vote.sync`: predicate in `a`, mask in `b`.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn vote(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let present = match members(core, inst.b) {
+            Ok(mask) => mask,
+            Err(flow) => return flow,
+        };
+        let mut set = core.predicate(inst.a);
+        if inst.flags & flag::NOT != 0 {
+            set = !set;
+        }
+        set &= present;
+        let all_ones = |yes: bool| if yes { u32::MAX } else { 0 };
+        let result = if inst.flags & flag::BALLOT != 0 {
+            set
+        } else if inst.flags & flag::ALL != 0 {
+            all_ones(set == present)
+        } else if inst.flags & flag::ANY != 0 {
+            all_ones(set != 0)
+        } else {
+            all_ones(set == 0 || set == present)
+        };
+        core.write(inst.dst, &[result; 32]);
+    }
+    Flow::Next
+}
+
+/// `redux.sync.op` (PTX ISA 9.7.13.12): one fold over the lanes of the mask.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn redux(core: &mut Core, inst: &Inst, fold: impl Fn(u32, u32) -> u32) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let present = match members(core, inst.b) {
+            Ok(mask) => mask,
+            Err(flow) => return flow,
+        };
+        let a = core.read::<u32>(inst.a);
+        let mut lanes = (0..32usize).filter(|l| present >> l & 1 == 1).map(|l| a[l]);
+        let first = lanes.next().unwrap_or(0);
+        let result = lanes.fold(first, fold);
+        core.write(inst.dst, &[result; 32]);
+    }
+    Flow::Next
+}
+
+/// `match.any.sync.b32`: for each lane the mask of lanes with its value.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn match_lanes<T: super::Lane + PartialEq>(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let present = match members(core, inst.b) {
+            Ok(mask) => mask,
+            Err(flow) => return flow,
+        };
+        let a = core.read::<T>(inst.a);
+        let mut out = [0u32; 32];
+        let lanes = || (0..32usize).filter(|l| present >> l & 1 == 1);
+        for l in lanes() {
+            out[l] = lanes().filter(|&m| a[m] == a[l]).fold(0, |mask, m| mask | 1 << m);
+        }
+        if inst.flags & flag::ALL != 0 {
+            let same = lanes().all(|l| out[l] == present);
+            out = [if same { present } else { 0 }; 32];
+            if inst.d != 0 {
+                core.write(inst.d, &[if same { u32::MAX } else { 0 }; 32]);
+            }
+        }
+        core.write(inst.dst, &out);
+    }
+    Flow::Next
+}
+
+/// `bar.warp.sync mask`, mask in `a`.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn warp_sync(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    match unsafe { members(core, inst.a) } {
+        Ok(_) => Flow::Next,
+        Err(flow) => flow,
+    }
+}
+
+/// `elect.sync`: the lowest lane of the mask leads. `dst` gets its number, `d` the predicate.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn elect(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let present = match members(core, inst.a) {
+            Ok(mask) => mask,
+            Err(flow) => return flow,
+        };
+        let leader = present.trailing_zeros();
+        let mut leads = [0u32; 32];
+        leads[leader as usize & 31] = u32::MAX;
+        if inst.dst != 0 {
+            core.write(inst.dst, &[leader; 32]);
+        }
+        core.write(inst.d, &leads);
+    }
+    Flow::Next
+}
+
+/// `activemask.b32`.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline(always)]
+pub unsafe fn active_mask(core: &mut Core, inst: &Inst) -> Flow {
+    let mask = core.mask;
+    // SAFETY: lowering keeps slots within the file.
+    unsafe { core.write(inst.dst, &[mask; 32]) };
+    Flow::Next
+}

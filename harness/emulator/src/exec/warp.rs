@@ -1,0 +1,367 @@
+//! One warp: 32 lanes that may go separate ways and come together again.
+//!
+//! The lanes that are at the same place form a *split*. A converged warp is one split, and running
+//! it costs nothing for divergence. When lanes disagree at a branch the split in the lower block
+//! goes first and the other is parked; as soon as the running split would enter a block that is not
+//! below every parked one, the lowest goes on, merging with whoever waits in the same block.
+//!
+//! Blocks are numbered in weak topological order, so this always reconverges no later than the
+//! immediate post-dominator would, also where the compiler has moved blocks about (text order fails
+//! on ordinary reductions):
+//!
+//! ```text
+//!   0: setp; @p bra 2        all lanes
+//!   1: …            bra 3    lanes with !p run, p parked at 2
+//!   2: …                     !p arrives at 3 > 2: parked; p runs 2
+//!   3: …                     p arrives, both merge
+//! ```
+//!
+//! A split that runs too long without the others (a lock that another lane holds) is put behind
+//! them for a while: every lane of a resident warp makes progress, as since Volta.
+
+use super::core::Wait;
+use super::{Core, Flow};
+use crate::fault::FaultKind;
+use crate::isa::Class;
+use crate::program::{BlockId, Exit, Program, SLOT};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    /// At a `.sync` instruction, for these lanes.
+    Waiting(u32),
+    AtBarrier(Wait),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    block: BlockId,
+    ip: u32,
+    mask: u32,
+    state: State,
+}
+
+/// Why a warp stopped running for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    Ended,
+    /// All its lanes are at this barrier.
+    Barrier(Wait),
+    /// Its slice is used up.
+    Yield,
+    /// `core.fault` says why, `Warp::at` where.
+    Fault,
+}
+
+pub struct Warp {
+    registers: Registers,
+    local: Vec<u8>,
+    splits: Vec<Split>,
+    live: u32,
+    /// Set when a slice ran out while other splits were ready: whose turn it is.
+    rotate: Option<usize>,
+    /// Where the split that ran last stands.
+    pub at: (BlockId, u32),
+}
+
+/// A register file: slots, aligned for vector loads.
+struct Registers(Vec<Line>);
+
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+struct Line([u8; SLOT]);
+
+/// Blocks a warp may run before others get their turn.
+const SLICE: u32 = 4096;
+
+impl Warp {
+    pub fn new(program: &Program) -> Self {
+        Self {
+            registers: Registers(vec![Line([0; SLOT]); program.slots]),
+            local: vec![0; 32 * program.local_bytes as usize],
+            splits: Vec::new(),
+            live: 0,
+            rotate: None,
+            at: (0, 0),
+        }
+    }
+
+    /// Stand at the entry with the lanes of `mask`.
+    pub fn start(&mut self, mask: u32) {
+        self.splits.clear();
+        self.splits.push(Split { block: 0, ip: 0, mask, state: State::Ready });
+        self.live = mask;
+        self.rotate = None;
+    }
+
+    /// The 32 lanes of a slot, to preset.
+    pub fn slot(&mut self, slot: usize) -> &mut [u32; 32] {
+        // SAFETY: a line is 128 bytes, aligned, and any bits are a `u32`.
+        unsafe { &mut *(&raw mut self.registers.0[slot]).cast::<[u32; 32]>() }
+    }
+
+    pub fn ended(&self) -> bool {
+        self.live == 0
+    }
+
+    /// The barrier opened: go on behind it.
+    pub fn release(&mut self) {
+        for split in &mut self.splits {
+            if matches!(split.state, State::AtBarrier(_)) {
+                split.state = State::Ready;
+                split.ip += 1;
+            }
+        }
+    }
+
+    /// Run until the warp ends, waits, faults or has used its slice.
+    pub fn run(&mut self, core: &mut Core) -> Pause {
+        core.registers = self.registers.0.as_mut_ptr().cast();
+        core.local = self.local.as_mut_ptr();
+        let program = core.program;
+        let mut fuel = SLICE;
+        loop {
+            let (mut now, mut limit) = match self.pick(core, program) {
+                Ok(picked) => picked,
+                Err(pause) => return pause,
+            };
+            core.set_mask(now.mask);
+            core.live = self.live;
+            loop {
+                let block = &program.blocks[now.block as usize];
+                if now.ip <= block.first {
+                    now.ip = block.first;
+                    let visits = &mut core.tally.visits[now.block as usize];
+                    visits.0 += 1;
+                    visits.1 += u64::from(now.mask.count_ones());
+                    core.ticks += u64::from(block.origins.end - block.origins.start);
+                }
+                let code = &program.code[now.ip as usize..block.end as usize];
+                let mut flow = Flow::Next;
+                for inst in code {
+                    // SAFETY: `inst` is of the program that `core` runs, with a file of its size,
+                    // lowered for a level that this machine has.
+                    flow = unsafe { (inst.run)(core, inst) };
+                    if flow != Flow::Next {
+                        break;
+                    }
+                    now.ip += 1;
+                }
+                if flow != Flow::Next {
+                    self.at = (now.block, now.ip);
+                    match self.interrupted(core, now, flow) {
+                        Some(pause) => return pause,
+                        None => break,
+                    }
+                }
+                match &block.exit {
+                    Exit::Jump(target) => now.block = *target,
+                    Exit::Branch { predicate, negated, taken, next } => {
+                        // SAFETY: lowering keeps slots within the file.
+                        let mut set = unsafe { core.predicate(*predicate) };
+                        if *negated {
+                            set = !set;
+                        }
+                        let go = set & now.mask;
+                        core.tally.branches += 1;
+                        if go == now.mask {
+                            now.block = *taken;
+                        } else if go == 0 {
+                            now.block = *next;
+                        } else {
+                            core.tally.divergent_branches += 1;
+                            let (first, second, mask) = if taken < next {
+                                (*taken, *next, go)
+                            } else {
+                                (*next, *taken, now.mask & !go)
+                            };
+                            self.park(second, now.mask & !mask);
+                            limit = limit.min(second);
+                            now.block = first;
+                            now.mask = mask;
+                            core.set_mask(mask);
+                        }
+                    }
+                    Exit::Switch { index, targets } => {
+                        // SAFETY: as above.
+                        let index = unsafe { core.read::<u32>(*index) };
+                        for l in (0..32).filter(|l| now.mask >> l & 1 == 1) {
+                            let Some(&target) = targets.get(index[l as usize] as usize) else {
+                                self.at = (now.block, now.ip);
+                                let what = "a brx.idx index beyond its targets".to_owned();
+                                core.stop(FaultKind::Trap { message: Some(what) }, l);
+                                return Pause::Fault;
+                            };
+                            self.park(target, 1 << l);
+                        }
+                        break;
+                    }
+                    Exit::Leave => {
+                        self.live &= !now.mask;
+                        break;
+                    }
+                }
+                now.ip = 0;
+                fuel -= 1;
+                if fuel == 0 {
+                    self.splits.push(now);
+                    self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
+                    return Pause::Yield;
+                }
+                if now.block >= limit {
+                    self.splits.push(now);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn park(&mut self, block: BlockId, mask: u32) {
+        self.splits.push(Split { block, ip: 0, mask, state: State::Ready });
+    }
+
+    /// A handler did not return `Next`: what becomes of the running split. `None` runs another.
+    #[cold]
+    fn interrupted(&mut self, core: &mut Core, now: Split, flow: Flow) -> Option<Pause> {
+        match flow {
+            Flow::Next => None,
+            Flow::Stop => Some(Pause::Fault),
+            Flow::Barrier => {
+                self.splits.push(Split { state: State::AtBarrier(core.wait), ..now });
+                None
+            }
+            Flow::Rendezvous => {
+                self.splits.push(Split { state: State::Waiting(core.wanted), ..now });
+                None
+            }
+            Flow::Yield => {
+                self.splits.push(Split { ip: now.ip + 1, ..now });
+                self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
+                Some(Pause::Yield)
+            }
+        }
+    }
+
+    /// The split to run, and the lowest block where another one is ready.
+    fn pick(&mut self, core: &mut Core, program: &Program) -> Result<(Split, BlockId), Pause> {
+        loop {
+            let ready = |split: &Split| split.state == State::Ready;
+            let place = |split: &Split| (split.block, split.ip);
+            let turn = self.rotate.filter(|_| self.splits.len() > 1);
+            let chosen = match turn {
+                // After a slice that got nowhere: each ready split in turn, whatever its place.
+                Some(turn) => {
+                    let count = self.splits.iter().filter(|split| ready(split)).count();
+                    self.splits
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, split)| ready(split))
+                        .nth(turn % count.max(1))
+                        .map(|(index, _)| index)
+                }
+                None => self
+                    .splits
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, split)| ready(split))
+                    .min_by_key(|(_, split)| place(split))
+                    .map(|(index, _)| index),
+            };
+            if let Some(index) = chosen {
+                let mut now = self.splits.swap_remove(index);
+                self.splits.retain(|other| {
+                    let same = ready(other) && place(other) == place(&now);
+                    if same {
+                        now.mask |= other.mask;
+                    }
+                    !same
+                });
+                let others = self.splits.iter().filter(|split| ready(split));
+                let limit = if turn.is_some() {
+                    BlockId::MAX
+                } else {
+                    others.map(|split| split.block).min().unwrap_or(BlockId::MAX)
+                };
+                return Ok((now, limit));
+            }
+            if self.splits.is_empty() {
+                return Err(Pause::Ended);
+            }
+            if !self.meet(program) {
+                return Err(self.stuck(core));
+            }
+        }
+    }
+
+    /// Nobody is ready: let a `.sync` whose lanes have all come go on. False if none has.
+    fn meet(&mut self, program: &Program) -> bool {
+        for index in 0..self.splits.len() {
+            let State::Waiting(wanted) = self.splits[index].state else { continue };
+            let here = (self.splits[index].block, self.splits[index].ip);
+            let together = |split: &Split, same_place: bool| {
+                matches!(split.state, State::Waiting(other) if other == wanted)
+                    && (!same_place || (split.block, split.ip) == here)
+            };
+            let gathered = |same_place: bool| {
+                let all = self.splits.iter().filter(|split| together(split, same_place));
+                all.fold(0, |mask, split| mask | split.mask)
+            };
+            if wanted & self.live & !gathered(true) == 0 {
+                for split in &mut self.splits {
+                    if together(split, true) {
+                        split.state = State::Ready;
+                    }
+                }
+                return true;
+            }
+            // `bar.warp.sync` passes nothing between lanes, so they may stand at different ones
+            // (PTX ISA 9.7.13.2).
+            let only_waits = |split: &&Split| {
+                let origin = program.code[split.ip as usize].origin;
+                program.origins[origin as usize].class == Class::WarpBarrier
+            };
+            let all = self.splits.iter().filter(|split| together(split, false));
+            if wanted & self.live & !gathered(false) == 0 && all.clone().all(|s| only_waits(&s)) {
+                for split in &mut self.splits {
+                    if together(split, false) {
+                        split.state = State::Ready;
+                        split.ip += 1;
+                    }
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Nobody is ready and nobody can meet: at a barrier together, or stuck for ever.
+    fn stuck(&mut self, core: &mut Core) -> Pause {
+        let State::AtBarrier(wait) = self.splits[0].state else {
+            return self.missing(core);
+        };
+        let all_here = self.splits.iter().all(|split| split.state == State::AtBarrier(wait));
+        if all_here { Pause::Barrier(wait) } else { self.missing(core) }
+    }
+
+    #[cold]
+    fn missing(&mut self, core: &mut Core) -> Pause {
+        let waiting = self.splits.iter().find(|s| matches!(s.state, State::Waiting(_)));
+        let split = *waiting.unwrap_or(&self.splits[0]);
+        self.at = (split.block, split.ip);
+        core.mask = split.mask;
+        let kind = match split.state {
+            State::Waiting(wanted) => FaultKind::MissingLanes { wanted, arrived: split.mask },
+            _ => {
+                let waiting = self.splits.iter().map(|split| match split.state {
+                    State::AtBarrier(wait) => {
+                        format!("lanes {:#010x} wait at barrier {}", split.mask, wait.barrier)
+                    }
+                    _ => format!("lanes {:#010x} wait", split.mask),
+                });
+                FaultKind::Deadlock { waiting: waiting.collect() }
+            }
+        };
+        core.stop(kind, split.mask.trailing_zeros());
+        Pause::Fault
+    }
+}

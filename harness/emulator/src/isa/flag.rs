@@ -1,0 +1,53 @@
+//! Modifiers that a handler looks at while it runs, as bits.
+
+pub const FTZ: u32 = 1 << 0;
+pub const SAT: u32 = 1 << 1;
+pub const RZ: u32 = 1 << 2;
+pub const RM: u32 = 1 << 3;
+pub const RP: u32 = 1 << 4;
+pub const NAN: u32 = 1 << 5;
+pub const ABS: u32 = 1 << 6;
+pub const XORSIGN: u32 = 1 << 7;
+pub const RELU: u32 = 1 << 8;
+pub const SATFINITE: u32 = 1 << 9;
+pub const UP: u32 = 1 << 10;
+pub const DOWN: u32 = 1 << 11;
+pub const BFLY: u32 = 1 << 12;
+pub const ALL: u32 = 1 << 13;
+pub const ANY: u32 = 1 << 14;
+pub const BALLOT: u32 = 1 << 15;
+/// A predicate operand is written with `!`.
+pub const NOT: u32 = 1 << 16;
+pub const SHIFTAMT: u32 = 1 << 17;
+pub const ARRIVE: u32 = 1 << 18;
+/// The old value of an atomic is wanted.
+pub const KEEP: u32 = 1 << 19;
+/// Addresses have 32 bits.
+pub const NARROW: u32 = 1 << 20;
+/// Two bits: the memory space, as `exec::access` numbers them.
+pub const SPACE_SHIFT: u32 = 21;
+
+/// The bit of a modifier; 0 for one that rows tell apart themselves.
+pub fn named(modifier: &str) -> u32 {
+    match modifier {
+        "ftz" => FTZ,
+        "sat" => SAT,
+        "rz" | "rzi" => RZ,
+        "rm" | "rmi" => RM,
+        "rp" | "rpi" => RP,
+        "NaN" => NAN,
+        "abs" => ABS,
+        "xorsign" => XORSIGN,
+        "relu" => RELU,
+        "satfinite" => SATFINITE,
+        "up" => UP,
+        "down" => DOWN,
+        "bfly" => BFLY,
+        "all" => ALL,
+        "any" => ANY,
+        "ballot" => BALLOT,
+        "shiftamt" => SHIFTAMT,
+        "arrive" => ARRIVE,
+        _ => 0,
+    }
+}

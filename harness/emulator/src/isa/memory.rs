@@ -1,0 +1,158 @@
+//! Forms that touch memory, and moves (PTX ISA 9.7.9, 9.7.13.5-6).
+//!
+//! Cache hints, scopes and orderings are accepted and change nothing a program can see: every load
+//! and store here is strong, and the host's threads see each other's in order of their atomics.
+
+use super::{Kind, Row, row};
+use crate::exec::access::{self, GENERIC, GLOBAL, LOCAL, SHARED, Update};
+use crate::exec::{Handlers, both, once};
+
+/// Cache operators and hints that loads and stores may carry, any of them, in any order.
+macro_rules! hints {
+    ($head:literal, $tail:literal) => {
+        concat!(
+            $head,
+            " .{weak|volatile|relaxed|acquire|release|mmio}? .{cta|cluster|gpu|sys}?",
+            " .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func}?",
+            " .{ca|cg|cs|lu|cv|wb|wt|nc}? .{nc}?",
+            " .{L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate}?",
+            " .{L2::evict_normal|L2::evict_first|L2::evict_last}?",
+            " .{L2::cache_hint}? .{L2::64B|L2::128B|L2::256B}? .{v2|v4|v8}?",
+            $tail
+        )
+    };
+}
+
+#[rustfmt::skip]
+pub const ROWS: &[Row] = &[
+    row!(hints!("ld", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64}"), Load, Kind::Load),
+    row!(hints!("st", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64}"), Store, Kind::Store),
+    row!("ldu .global? .{v2|v4}? .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64}", Load, Kind::Load),
+    row!("atom .{relaxed|acquire|release|acq_rel}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor|exch|cas} .noftz? .{L2::cache_hint}? .{b16|b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
+    row!("red .async? .{relaxed|release}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor} .noftz? .{L2::cache_hint}? .{b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
+    row!("mov .{b8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|b64|u64|s64|f64|pred}", Move, Kind::Move),
+    row!("cvta .to? .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry} .{u64|u32}", Move, Kind::ConvertAddress),
+    row!("isspacep .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry}", Move, Kind::IsSpace),
+    row!("prefetch .{global|local}? .{L1|L2|L2::evict_last|L2::evict_normal}", Other, Kind::Nothing),
+    row!("prefetchu .L1", Other, Kind::Nothing),
+    row!("applypriority .global? .{L2::evict_normal}", Other, Kind::Nothing),
+    row!("discard .global? .L2", Other, Kind::Nothing),
+];
+
+/// Bytes of a memory element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    B8,
+    B16,
+    B32,
+    B64,
+}
+
+impl Bits {
+    /// Of a type: `s16`, `f32`, `b64`.
+    pub fn of(ty: &str) -> Option<Self> {
+        let digits = ty.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        match digits {
+            "8" => Some(Self::B8),
+            "16" => Some(Self::B16),
+            "32" | "16x2" => Some(Self::B32),
+            "64" => Some(Self::B64),
+            _ => None,
+        }
+    }
+
+    pub fn bytes(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+/// All combinations of space and address width.
+macro_rules! by_space {
+    ($space:expr, $narrow:expr, $f:ident :: <$($t:ty),*>) => {
+        match ($space, $narrow) {
+            (GLOBAL, _) => both!(access::$f::<$($t,)* GLOBAL, false>),
+            (SHARED, false) => both!(access::$f::<$($t,)* SHARED, false>),
+            (SHARED, true) => both!(access::$f::<$($t,)* SHARED, true>),
+            (LOCAL, false) => once!(access::$f::<$($t,)* LOCAL, false>),
+            (LOCAL, true) => once!(access::$f::<$($t,)* LOCAL, true>),
+            _ => once!(access::$f::<$($t,)* GENERIC, false>),
+        }
+    };
+}
+
+/// The handlers of a load of `bits`, from a space of `exec::access`, with 32-bit addresses if
+/// `narrow`.
+pub fn load_handlers(bits: Bits, space: u8, narrow: bool) -> Handlers {
+    match bits {
+        Bits::B8 => by_space!(space, narrow, load::<u8>),
+        Bits::B16 => by_space!(space, narrow, load::<u16>),
+        Bits::B32 => by_space!(space, narrow, load::<u32>),
+        Bits::B64 => by_space!(space, narrow, load::<u64>),
+    }
+}
+
+/// As [`load_handlers`], for stores.
+pub fn store_handlers(bits: Bits, space: u8, narrow: bool) -> Handlers {
+    match bits {
+        Bits::B8 => by_space!(space, narrow, store::<u8>),
+        Bits::B16 => by_space!(space, narrow, store::<u16>),
+        Bits::B32 => by_space!(space, narrow, store::<u32>),
+        Bits::B64 => by_space!(space, narrow, store::<u64>),
+    }
+}
+
+macro_rules! updates {
+    ($op:expr, $ty:expr; $($name:pat, $types:pat, $t:ty, |$old:ident, $b:ident, $c:ident| $body:expr;)*) => {
+        match ($op, $ty) {
+            $( ($name, $types) => {
+                struct U;
+                impl Update for U {
+                    type E = $t;
+                    #[inline(always)]
+                    fn f(_: u32, $old: $t, $b: <$t as access::Element>::Lane, $c: <$t as access::Element>::Lane) -> $t {
+                        let _ = ($old, $b, $c);
+                        $body
+                    }
+                }
+                Some(once!(access::atomic::<U>))
+            } )*
+            _ => None,
+        }
+    };
+}
+
+/// The handlers of an atomic operation on a type.
+pub fn atomic_handlers(op: &str, ty: &str) -> Option<Handlers> {
+    use super::half::{Bf16, F16, sum_of, sum_of_pairs};
+    updates!(op, ty;
+        "add", "u32" | "s32", u32, |old, b, c| old.wrapping_add(b);
+        "add", "u64" | "s64", u64, |old, b, c| old.wrapping_add(b);
+        "add", "f32", u32, |old, b, c| (f32::from_bits(old) + f32::from_bits(b)).to_bits();
+        "add", "f64", u64, |old, b, c| (f64::from_bits(old) + f64::from_bits(b)).to_bits();
+        "add", "f16", u16, |old, b, c| sum_of::<F16>(old, b as u16);
+        "add", "bf16", u16, |old, b, c| sum_of::<Bf16>(old, b as u16);
+        "add", "f16x2", u32, |old, b, c| sum_of_pairs::<F16>(old, b);
+        "add", "bf16x2", u32, |old, b, c| sum_of_pairs::<Bf16>(old, b);
+        "inc", "u32", u32, |old, b, c| if old >= b { 0 } else { old + 1 };
+        "dec", "u32", u32, |old, b, c| if old == 0 || old > b { b } else { old - 1 };
+        "min", "u32", u32, |old, b, c| old.min(b);
+        "min", "s32", u32, |old, b, c| (old as i32).min(b as i32) as u32;
+        "min", "u64", u64, |old, b, c| old.min(b);
+        "min", "s64", u64, |old, b, c| (old as i64).min(b as i64) as u64;
+        "max", "u32", u32, |old, b, c| old.max(b);
+        "max", "s32", u32, |old, b, c| (old as i32).max(b as i32) as u32;
+        "max", "u64", u64, |old, b, c| old.max(b);
+        "max", "s64", u64, |old, b, c| (old as i64).max(b as i64) as u64;
+        "and", "b32", u32, |old, b, c| old & b;
+        "and", "b64", u64, |old, b, c| old & b;
+        "or", "b32", u32, |old, b, c| old | b;
+        "or", "b64", u64, |old, b, c| old | b;
+        "xor", "b32", u32, |old, b, c| old ^ b;
+        "xor", "b64", u64, |old, b, c| old ^ b;
+        "exch", "b32", u32, |old, b, c| b;
+        "exch", "b64", u64, |old, b, c| b;
+        "cas", "b16", u16, |old, b, c| if old == b as u16 { c as u16 } else { old };
+        "cas", "b32", u32, |old, b, c| if old == b { c } else { old };
+        "cas", "b64", u64, |old, b, c| if old == b { c } else { old };
+    )
+}

@@ -1,0 +1,263 @@
+//! The one table of instructions.
+//!
+//! A [`Row`] is a form of an instruction: its modifiers as the manual writes them, its operands, the
+//! class it is counted in and what it does. Decoding looks forms up by opcode, lowering takes the
+//! operands from the row, dispatch is the row's handler. A form that stands in no row is reported
+//! as unsupported; nothing is ever guessed.
+//!
+//! ```text
+//! row!("add .rn? .ftz? .sat? .f32", "n=n,n", Float, op!(|f, a: f32, b: f32| -> f32 {…}))
+//!       │   │                │       │       │      └ one lane; `f` holds the modifier bits
+//!       │   │                │       │       └ class
+//!       │   │                │       └ destination = sources: n 32 bits, h 16, w 64, p predicate
+//!       │   │                └ a type: types count in order
+//!       │   └ optional: gives bit flag::FTZ if written; without `?` it must be there
+//!       └ opcode
+//! ```
+//!
+//! Modifiers that are no types may stand in any order, since `ptxas` takes them in several.
+
+mod compare;
+mod control;
+mod convert;
+pub mod flag;
+mod float;
+mod half;
+mod integer;
+mod memory;
+mod packed;
+pub mod rounding;
+mod special;
+mod transcendental;
+mod warp;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::exec::Handlers;
+
+pub use memory::{Bits, atomic_handlers, load_handlers, store_handlers};
+pub use special::Special;
+
+/// What an instruction is counted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    Integer,
+    Float,
+    Half,
+    Double,
+    Convert,
+    Special,
+    Move,
+    Compare,
+    Load,
+    Store,
+    Atomic,
+    Shuffle,
+    WarpBarrier,
+    Barrier,
+    Branch,
+    Matrix,
+    Other,
+}
+
+impl Class {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Half => "half",
+            Self::Double => "double",
+            Self::Convert => "convert",
+            Self::Special => "special",
+            Self::Move => "move",
+            Self::Compare => "compare",
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Atomic => "atomic",
+            Self::Shuffle => "shuffle",
+            Self::WarpBarrier => "warp_barrier",
+            Self::Barrier => "barrier",
+            Self::Branch => "branch",
+            Self::Matrix => "matrix",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How an instruction is lowered.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Lane by lane: operand widths, and what it does.
+    Lanes(&'static str, Handlers),
+    /// A comparison: like `Lanes`, with the boolean combination and second predicate of `setp`.
+    Compare(&'static str, Handlers),
+    /// `set`: as `Compare`, but all ones (or 1.0) in a register.
+    Set(&'static str, Handlers),
+    Load,
+    Store,
+    /// `atom` and `red`.
+    Atomic,
+    Move,
+    /// `cvta` and `cvta.to`.
+    ConvertAddress,
+    IsSpace,
+    Shuffle(Handlers),
+    Vote(Handlers),
+    /// `redux`, `match`, `activemask`, `elect`: destination(s), operand, member mask.
+    AcrossLanes(Handlers),
+    WarpBarrier(Handlers),
+    Barrier(Handlers),
+    Branch,
+    BranchIndexed,
+    /// `ret` and `exit`.
+    Leave,
+    /// Fences, prefetches, hints: nothing that a program can see here.
+    Nothing,
+    /// No operands but the guard.
+    Plain(Handlers),
+
+    /// Known, and known not to be provided: what to call it.
+    Missing(&'static str),
+}
+
+pub struct Row {
+    /// Opcode and modifiers.
+    pub form: &'static str,
+    pub class: Class,
+    pub kind: Kind,
+}
+
+/// One form, in the notation above.
+macro_rules! row {
+    ($form:expr, $operands:expr, $class:ident, $handlers:expr) => {
+        $crate::isa::Row {
+            form: $form,
+            class: $crate::isa::Class::$class,
+            kind: $crate::isa::Kind::Lanes($operands, $handlers),
+        }
+    };
+    ($form:expr, $class:ident, $kind:expr) => {
+        $crate::isa::Row { form: $form, class: $crate::isa::Class::$class, kind: $kind }
+    };
+}
+pub(crate) use row;
+
+const TABLE: &[&[Row]] = &[
+    integer::ROWS,
+    float::ROWS,
+    half::ARITHMETIC,
+    half::SIGNS,
+    half::COMPARISONS,
+    packed::ROWS,
+    transcendental::ROWS,
+    compare::ROWS,
+    compare::SELECTIONS,
+    convert::BETWEEN,
+    convert::INTEGERS,
+    convert::TO_INTEGER.as_flattened(),
+    convert::FROM_INTEGER.as_flattened(),
+    convert::NARROW,
+    memory::ROWS,
+    warp::ROWS,
+    control::ROWS,
+];
+
+/// A modifier of a form: names of which one must (or may) be written.
+struct Token {
+    names: Vec<&'static str>,
+    optional: bool,
+    is_type: bool,
+}
+
+/// A row, taken apart.
+pub struct Form {
+    pub row: &'static Row,
+    tokens: Vec<Token>,
+}
+
+/// What a form's modifiers say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Bits of [`flag`].
+    pub flags: u32,
+    /// Types in order.
+    pub types: Vec<&'static str>,
+}
+
+static FORMS: LazyLock<HashMap<&'static str, Vec<Form>>> = LazyLock::new(|| {
+    let mut forms: HashMap<_, Vec<Form>> = HashMap::new();
+    for row in TABLE.iter().flat_map(|rows| rows.iter()) {
+        let mut words = row.form.split_whitespace();
+        let opcode = words.next().unwrap_or_default();
+        forms.entry(opcode).or_default().push(Form { row, tokens: words.map(token).collect() });
+    }
+    forms
+});
+
+fn token(word: &'static str) -> Token {
+    let word = word.strip_prefix('.').unwrap_or(word);
+    let (word, optional) = match word.strip_suffix('?') {
+        Some(word) => (word, true),
+        None => (word, false),
+    };
+    let names: Vec<_> = match word.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
+        Some(list) => list.split('|').collect(),
+        None => vec![word],
+    };
+    Token { is_type: names.iter().all(|name| is_type(name)), names, optional }
+}
+
+/// Types are a letter and a width, perhaps packed: `u32`, `f16x2`, `e4m3x2`, `pred`.
+pub fn is_type(name: &str) -> bool {
+    let mut chars = name.chars();
+    let first = chars.next().unwrap_or(' ');
+    let second = chars.next().unwrap_or(' ');
+    name == "pred"
+        || name == "tf32"
+        || name.starts_with("bf16")
+        || name.starts_with("ue8m0")
+        || ("busfe".contains(first) && second.is_ascii_digit())
+}
+
+impl Form {
+    /// What the modifiers mean if this is their form.
+    fn read(&self, modifiers: &[&str]) -> Option<Modifiers> {
+        let mut used = [false; 24];
+        let mut read = Modifiers::default();
+        let mut next_type = 0;
+        for &modifier in modifiers {
+            let here = if is_type(modifier) {
+                let from = self.tokens[next_type..].iter().position(|token| token.is_type)?;
+                let index = next_type + from;
+                next_type = index + 1;
+                index
+            } else {
+                self.tokens.iter().enumerate().position(|(index, token)| {
+                    index < used.len() && !used[index] && token.names.contains(&modifier)
+                })?
+            };
+            let token = &self.tokens[here];
+            let name = *token.names.iter().find(|name| **name == modifier)?;
+            if *used.get(here)? {
+                return None;
+            }
+            used[here] = true;
+            if token.is_type {
+                read.types.push(name);
+            }
+            read.flags |= flag::named(name);
+        }
+        let complete = |(index, token): (usize, &Token)| token.optional || used[index];
+        self.tokens.iter().enumerate().all(complete).then_some(read)
+    }
+}
+
+/// The row of an instruction, and what its modifiers say.
+pub fn find(opcode: &str, modifiers: &[&str]) -> Option<(&'static Row, Modifiers)> {
+    let forms = FORMS.get(opcode)?;
+    forms.iter().find_map(|form| Some((form.row, form.read(modifiers)?)))
+}

@@ -1,0 +1,90 @@
+//! Operations on registers to instructions on slots.
+
+use super::flatten::Frame;
+use super::slots::Slots;
+use super::{Block, End, LowerError, Reg, Registers};
+use crate::exec::Level;
+use crate::program::{self, Exit, Inst, Program, Slot};
+use crate::ptx::ast;
+
+pub fn emit(
+    function: &ast::Function,
+    level: Level,
+    blocks: &[Block],
+    slots: &Slots,
+    frame: Frame,
+    registers: &Registers,
+) -> Result<Program, LowerError> {
+    if slots.overflow {
+        let message = "more registers are alive at once than nibble can number".to_owned();
+        return Err(LowerError { message, span: function.span.clone() });
+    }
+    let slot = |reg: Option<Reg>| reg.map_or(0, |reg| slots.of[reg as usize]);
+    let mut code = Vec::new();
+    let mut lists: Vec<Slot> = Vec::new();
+    let mut caches = 0usize;
+    let mut out = Vec::new();
+    for block in blocks {
+        let first = code.len() as u32;
+        for op in &block.ops {
+            let list = lists.len() as u32;
+            lists.extend(op.list.iter().map(|&reg| slots.of[reg as usize]));
+            let cache = caches.min(u16::MAX as usize) as u16;
+            caches += usize::from(op.memory);
+            code.push(Inst {
+                run: op.handlers.at(level),
+                imm: op.mask.map_or(op.imm, |mask| u64::from(slot(Some(mask)))),
+                dst: slot(op.dst),
+                a: slot(op.a),
+                b: slot(op.b),
+                c: slot(op.c),
+                d: if op.list.is_empty() { slot(op.dst2) } else { op.list.len() as Slot },
+                cache,
+                flags: op.flags,
+                list,
+                origin: op.origin,
+            });
+        }
+        let exit = match &block.end {
+            End::Jump(target) => Exit::Jump(*target as u32),
+            End::Branch { predicate, negated, taken, next } => Exit::Branch {
+                predicate: slot(Some(*predicate)),
+                negated: *negated,
+                taken: *taken as u32,
+                next: *next as u32,
+            },
+            End::Switch { index, targets } => Exit::Switch {
+                index: slot(Some(*index)),
+                targets: targets.iter().map(|&target| target as u32).collect(),
+            },
+            End::Leave => Exit::Leave,
+        };
+        out.push(program::Block {
+            first,
+            end: code.len() as u32,
+            exit,
+            origins: block.origins.clone(),
+        });
+    }
+    let used = |reg: &usize| slots.of[*reg] != 0;
+    let presets = (0..registers.info.len())
+        .filter(used)
+        .filter_map(|reg| Some((slots.of[reg], registers.info[reg].preset?)))
+        .collect();
+    Ok(Program {
+        code,
+        blocks: out,
+        lists,
+        origins: frame.origins,
+        locations: frame.locations,
+        messages: frame.messages,
+        presets,
+        slots: slots.count,
+        caches: caches.min(u16::MAX as usize) + 1,
+        params: frame.params,
+        param_bytes: frame.param_bytes,
+        static_shared: frame.static_shared,
+        dynamic_align: frame.dynamic_align,
+        local_bytes: frame.local_bytes.next_multiple_of(16),
+    })
+}

@@ -1,0 +1,254 @@
+//! From a PTX tree to a program that warps run.
+//!
+//! ```text
+//! tree ─ flatten ─► instructions with resolved names, calls inlined
+//!      ─ select ──► operations in blocks            (rows of the instruction table)
+//!      ─ copies ──► fewer operations                (moves of constants and parameters vanish)
+//!      ─ order ───► blocks in weak topological order
+//!      ─ slots ───► registers in few slots          (liveness, linear scan)
+//!      ─ emit ────► Program
+//! ```
+//!
+//! What cannot be lowered becomes an operation that stops the launch when it is reached: a kernel
+//! may carry code for another case that this run never enters.
+
+mod copies;
+mod emit;
+mod flatten;
+mod moves;
+mod order;
+mod select;
+mod slots;
+
+use std::collections::HashMap;
+
+pub use flatten::extent;
+
+use crate::exec::{Handlers, Level};
+use crate::program::{Preset, Program};
+use crate::ptx::ast;
+
+/// A virtual register.
+pub type Reg = u32;
+
+/// Width of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    Predicate,
+    /// 8 or 16 bits: a lane whose upper bits are zero.
+    Half,
+    Narrow,
+    Wide,
+}
+
+impl Width {
+    /// Of a register type.
+    fn of(ty: &str) -> Option<Self> {
+        match ty {
+            "pred" => Some(Self::Predicate),
+            "f16x2" | "bf16x2" => Some(Self::Narrow),
+            _ if ty.ends_with("128") => None,
+            _ if ty.ends_with("64") => Some(Self::Wide),
+            _ if ty.ends_with("32") => Some(Self::Narrow),
+            _ if ty.ends_with("16") || ty.ends_with('8') => Some(Self::Half),
+            _ => None,
+        }
+    }
+}
+
+/// What is known of a virtual register.
+#[derive(Clone, Copy, Debug)]
+pub struct RegInfo {
+    pub width: Width,
+    /// Filled before the warp starts, and never written.
+    pub preset: Option<Preset>,
+}
+
+/// The registers of a function.
+#[derive(Default)]
+pub struct Registers {
+    pub info: Vec<RegInfo>,
+    presets: HashMap<Preset, Reg>,
+}
+
+impl Registers {
+    pub fn fresh(&mut self, width: Width) -> Reg {
+        self.info.push(RegInfo { width, preset: None });
+        self.info.len() as Reg - 1
+    }
+
+    pub fn preset(&mut self, preset: Preset) -> Reg {
+        let info = &mut self.info;
+        *self.presets.entry(preset).or_insert_with(|| {
+            let wide = match preset {
+                Preset::Constant64(_)
+                | Preset::Param { bytes: 8, .. }
+                | Preset::ParamAddress(_) => true,
+                Preset::Special(special) => special.is_wide(),
+                _ => false,
+            };
+            let width = if wide { Width::Wide } else { Width::Narrow };
+            info.push(RegInfo { width, preset: Some(preset) });
+            info.len() as Reg - 1
+        })
+    }
+
+    pub fn constant(&mut self, value: u32) -> Reg {
+        self.preset(Preset::Constant32(value))
+    }
+
+    pub fn constant64(&mut self, value: u64) -> Reg {
+        self.preset(Preset::Constant64(value))
+    }
+
+    pub fn wide(&self, reg: Reg) -> bool {
+        self.info[reg as usize].width == Width::Wide
+    }
+}
+
+/// One operation: a handler and the registers it takes.
+#[derive(Clone)]
+pub struct Op {
+    pub handlers: Handlers,
+    pub dst: Option<Reg>,
+    /// Second destination.
+    pub dst2: Option<Reg>,
+    pub a: Option<Reg>,
+    pub b: Option<Reg>,
+    pub c: Option<Reg>,
+    /// A fourth source, whose slot goes into `imm`.
+    pub mask: Option<Reg>,
+    /// Elements of a vector, read or written.
+    pub list: Vec<Reg>,
+    pub list_written: bool,
+    pub flags: u32,
+    pub imm: u64,
+    pub origin: u32,
+    /// Has a place in the allocation cache.
+    pub memory: bool,
+    /// Copies `a` to `dst` and does nothing else.
+    pub copy: bool,
+}
+
+impl Op {
+    pub fn new(handlers: Handlers, origin: u32) -> Self {
+        Self {
+            handlers,
+            dst: None,
+            dst2: None,
+            a: None,
+            b: None,
+            c: None,
+            mask: None,
+            list: Vec::new(),
+            list_written: false,
+            flags: 0,
+            imm: 0,
+            origin,
+            memory: false,
+            copy: false,
+        }
+    }
+
+    /// Every register read.
+    pub fn uses(&self) -> impl Iterator<Item = Reg> + '_ {
+        let single = [self.a, self.b, self.c, self.mask].into_iter().flatten();
+        let list = if self.list_written { &[][..] } else { &self.list };
+        single.chain(list.iter().copied())
+    }
+
+    /// Every register written.
+    pub fn defs(&self) -> impl Iterator<Item = Reg> + '_ {
+        let list = if self.list_written { &self.list[..] } else { &[] };
+        [self.dst, self.dst2].into_iter().flatten().chain(list.iter().copied())
+    }
+
+    /// Replace every register read.
+    pub fn map_uses(&mut self, f: impl Fn(Reg) -> Reg) {
+        for reg in [&mut self.a, &mut self.b, &mut self.c, &mut self.mask].into_iter().flatten() {
+            *reg = f(*reg);
+        }
+        if !self.list_written {
+            self.list.iter_mut().for_each(|reg| *reg = f(*reg));
+        }
+    }
+}
+
+/// How control leaves a block, before slots are known.
+#[derive(Clone, Debug)]
+pub enum End {
+    Jump(usize),
+    Branch { predicate: Reg, negated: bool, taken: usize, next: usize },
+    Switch { index: Reg, targets: Vec<usize> },
+    Leave,
+}
+
+impl End {
+    pub fn targets(&self) -> Vec<usize> {
+        match self {
+            Self::Jump(target) => vec![*target],
+            Self::Branch { taken, next, .. } => vec![*next, *taken],
+            Self::Switch { targets, .. } => targets.clone(),
+            Self::Leave => Vec::new(),
+        }
+    }
+
+    pub fn map_targets(&mut self, mut f: impl FnMut(usize) -> usize) {
+        match self {
+            Self::Jump(target) => *target = f(*target),
+            Self::Branch { taken, next, .. } => {
+                *taken = f(*taken);
+                *next = f(*next);
+            }
+            Self::Switch { targets, .. } => targets.iter_mut().for_each(|t| *t = f(*t)),
+            Self::Leave => {}
+        }
+    }
+
+    pub fn uses(&self) -> Option<Reg> {
+        match self {
+            Self::Branch { predicate, .. } => Some(*predicate),
+            Self::Switch { index, .. } => Some(*index),
+            _ => None,
+        }
+    }
+}
+
+pub struct Block {
+    pub ops: Vec<Op>,
+    pub end: End,
+    /// The PTX instructions it holds: a range of origins.
+    pub origins: std::ops::Range<u32>,
+}
+
+/// Where module-scope variables are, for names that a function does not declare itself.
+pub struct Environment<'a> {
+    pub module: &'a ast::Module<'a>,
+    /// Addresses of `.global` and `.const` variables.
+    pub addresses: &'a HashMap<String, u64>,
+    pub functions: &'a HashMap<&'a str, &'a ast::Function<'a>>,
+}
+
+/// What keeps a function from being lowered at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LowerError {
+    pub message: String,
+    pub span: ast::Span,
+}
+
+/// Lower a kernel.
+///
+/// # Errors
+/// Where names do not resolve or control flow leads nowhere: text that no compiler wrote.
+pub fn lower(
+    environment: &Environment,
+    function: &ast::Function,
+    level: Level,
+) -> Result<Program, LowerError> {
+    let flat = flatten::flatten(environment, function)?;
+    let mut selected = select::select(flat)?;
+    copies::remove(&mut selected.blocks, &mut selected.registers);
+    let blocks = order::order(selected.blocks);
+    let slots = slots::assign(&blocks, &selected.registers);
+    emit::emit(function, level, &blocks, &slots, selected.frame, &selected.registers)
+}

@@ -1,0 +1,745 @@
+//! Choosing operations: instruction by instruction, into basic blocks.
+//!
+//! A guarded instruction becomes a branch around it, so that nothing else needs to know of guards.
+//! An instruction that is not understood becomes an operation that says so when it runs.
+
+use super::flatten::{Base, Flat, Flattened, Frame, Item, Place, Value};
+use super::{Block, End, LowerError, Op, Reg, Registers, Width};
+use crate::exec::access::{GENERIC, GLOBAL, LOCAL, SHARED};
+use crate::exec::{Core, Flow, Handlers, once};
+use crate::isa::{self, Bits, Kind, Modifiers, flag};
+use crate::program::{Inst, Preset};
+use crate::ptx::ast::Space;
+
+pub struct Selected {
+    pub blocks: Vec<Block>,
+    pub registers: Registers,
+    pub frame: Frame,
+}
+
+/// Why one instruction cannot be selected: what is not supported.
+pub type Refusal = String;
+
+pub struct Selector {
+    pub registers: Registers,
+    pub frame: Frame,
+    blocks: Vec<Block>,
+    /// The block of each label.
+    labels: Vec<usize>,
+    pub ops: Vec<Op>,
+    origin: u32,
+}
+
+pub fn select(flat: Flattened) -> Result<Selected, LowerError> {
+    let mut selector = Selector {
+        registers: flat.registers,
+        frame: flat.frame,
+        blocks: Vec::new(),
+        labels: vec![usize::MAX; flat.labels],
+        ops: Vec::new(),
+        origin: 0,
+    };
+    // Labels get blocks first, numbered as they come; code between gets blocks after.
+    let mut first = 0;
+    let mut current = selector.new_block();
+    for item in flat.items {
+        match item {
+            Item::Label(label) => {
+                let block = selector.block_of(label);
+                selector.finish(current, End::Jump(block), first);
+                first = selector.next_origin(first);
+                current = block;
+            }
+            Item::Flat(instruction) => {
+                selector.origin = instruction.origin;
+                current = selector.instruction(instruction, current, &mut first);
+            }
+        }
+    }
+    selector.finish(current, End::Leave, first);
+    Ok(Selected { blocks: selector.blocks, registers: selector.registers, frame: selector.frame })
+}
+
+impl Selector {
+    fn new_block(&mut self) -> usize {
+        self.blocks.push(Block { ops: Vec::new(), end: End::Leave, origins: 0..0 });
+        self.blocks.len() - 1
+    }
+
+    fn block_of(&mut self, label: usize) -> usize {
+        if self.labels[label] == usize::MAX {
+            self.labels[label] = self.new_block();
+        }
+        self.labels[label]
+    }
+
+    /// Close a block with what was selected since the last one.
+    fn finish(&mut self, block: usize, end: End, first: u32) {
+        let last = if self.origin >= first { self.origin + 1 } else { first };
+        let has_any = !self.frame.origins.is_empty();
+        self.blocks[block].ops = std::mem::take(&mut self.ops);
+        self.blocks[block].end = end;
+        self.blocks[block].origins = if has_any { first..last } else { 0..0 };
+    }
+
+    /// Origins up to the current instruction belong to the block just closed.
+    fn next_origin(&self, first: u32) -> u32 {
+        if self.frame.origins.is_empty() { 0 } else { first.max(self.origin + 1) }
+    }
+
+    /// Select one instruction; the block where the next one goes.
+    fn instruction(&mut self, flat: Flat, current: usize, first: &mut u32) -> usize {
+        let leaves = matches!(
+            &flat.form,
+            Ok((row, _)) if matches!(row.kind, Kind::Branch | Kind::BranchIndexed | Kind::Leave)
+        );
+        if leaves {
+            return self.leave(&flat, current, first);
+        }
+        let Some((guard, negated)) = flat.guard else {
+            self.operation(&flat);
+            return current;
+        };
+        let guarded = self.new_block();
+        let after = self.new_block();
+        let end = End::Branch { predicate: guard, negated, taken: guarded, next: after };
+        self.finish(current, end, *first);
+        *first = self.next_origin(*first);
+        self.operation(&flat);
+        // The instruction is counted once, with the branch around it.
+        self.finish(guarded, End::Jump(after), *first);
+        after
+    }
+
+    fn leave(&mut self, flat: &Flat, current: usize, first: &mut u32) -> usize {
+        let after = self.new_block();
+        let kind = flat.form.as_ref().map(|(row, _)| row.kind).ok();
+        let target = match (kind, flat.operands.as_slice()) {
+            (Some(Kind::Leave), _) => {
+                let block = self.new_block();
+                self.blocks[block].end = End::Leave;
+                Ok(End::Jump(block))
+            }
+            (Some(Kind::Branch), [Value::Label(label)]) => Ok(End::Jump(self.block_of(*label))),
+            (Some(Kind::BranchIndexed), [Value::Register(index), Value::Labels(labels)]) => {
+                let targets = labels.iter().map(|&label| self.block_of(label)).collect();
+                Ok(End::Switch { index: *index, targets })
+            }
+            _ => Err(format!("a branch to {:?}", flat.operands)),
+        };
+        let end = match (target, flat.guard) {
+            (Ok(end), None) => end,
+            (Ok(End::Jump(taken)), Some((predicate, negated))) => {
+                End::Branch { predicate, negated, taken, next: after }
+            }
+            (Ok(_), Some(_)) => {
+                self.refuse("a guarded brx");
+                End::Jump(after)
+            }
+            (Err(what), _) => {
+                self.refuse(&what);
+                End::Leave
+            }
+        };
+        self.finish(current, end, *first);
+        *first = self.next_origin(*first);
+        after
+    }
+
+    fn operation(&mut self, flat: &Flat) {
+        let before = self.ops.len();
+        let result = match &flat.form {
+            Err(what) => Err(what.clone()),
+            Ok((row, modifiers)) => self.select(row.kind, modifiers, flat).map_err(|what| {
+                let name = std::iter::once(&flat.opcode).chain(&flat.modifiers);
+                let name = name.map(String::as_str).collect::<Vec<_>>().join(".");
+                if what.is_empty() {
+                    format!("`{name}` in this form")
+                } else {
+                    format!("{what} in `{name}`")
+                }
+            }),
+        };
+        if let Err(what) = result {
+            self.ops.truncate(before);
+            self.refuse(&what);
+        }
+    }
+
+    /// An operation that stops the launch.
+    fn refuse(&mut self, what: &str) {
+        self.frame.messages.push(what.to_owned());
+        let mut op = Op::new(once!(refuse), self.origin);
+        op.imm = self.frame.messages.len() as u64 - 1;
+        self.ops.push(op);
+    }
+
+    fn select(&mut self, kind: Kind, modifiers: &Modifiers, flat: &Flat) -> Result<(), Refusal> {
+        let operands = flat.operands.as_slice();
+        match kind {
+            Kind::Lanes(widths, handlers) => {
+                self.lanes(widths, handlers, modifiers, operands)?;
+                Ok(())
+            }
+            Kind::Compare(widths, handlers) => self.compare(widths, handlers, modifiers, flat),
+            Kind::Set(widths, handlers) => self.set(widths, handlers, modifiers, flat),
+            Kind::Load => self.load(flat, modifiers),
+            Kind::Store => self.store(flat, modifiers),
+            Kind::Atomic => self.atomic(flat, modifiers),
+            Kind::Move => self.mov(modifiers, operands),
+            Kind::ConvertAddress => self.convert_address(flat, operands),
+            Kind::IsSpace => Err("isspacep".to_owned()),
+            Kind::Shuffle(handlers) => self.shuffle(handlers, modifiers, operands),
+            Kind::Vote(handlers) => {
+                let [dst, predicate, mask] = operands else { return Err(String::new()) };
+                let mut op = self.op(handlers);
+                op.dst = Some(self.written(dst)?);
+                if let Value::Not(reg) = predicate {
+                    op.flags = modifiers.flags | flag::NOT;
+                    op.a = Some(*reg);
+                } else {
+                    op.flags = modifiers.flags;
+                    op.a = Some(self.narrow(predicate)?);
+                }
+                op.b = Some(self.narrow(mask)?);
+                self.ops.push(op);
+                Ok(())
+            }
+            Kind::AcrossLanes(handlers) => self.across(handlers, modifiers, operands),
+            Kind::WarpBarrier(handlers) => {
+                let [mask] = operands else { return Err(String::new()) };
+                let mut op = self.op(handlers);
+                op.a = Some(self.narrow(mask)?);
+                self.ops.push(op);
+                Ok(())
+            }
+            Kind::Barrier(handlers) => {
+                let mut op = self.op(handlers);
+                op.flags = modifiers.flags;
+                let all = self.registers.constant(0);
+                op.a = Some(operands.first().map_or(Ok(all), |number| self.narrow(number))?);
+                op.b = Some(operands.get(1).map_or(Ok(all), |threads| self.narrow(threads))?);
+                self.ops.push(op);
+                Ok(())
+            }
+            Kind::Nothing => Ok(()),
+            Kind::Plain(handlers) => {
+                let op = self.op(handlers);
+                self.ops.push(op);
+                Ok(())
+            }
+            Kind::Missing(what) => Err(what.to_owned()),
+            Kind::Branch | Kind::BranchIndexed | Kind::Leave => Err(String::new()),
+        }
+    }
+
+    pub fn op(&self, handlers: Handlers) -> Op {
+        Op::new(handlers, self.origin)
+    }
+
+    /// A lane-by-lane row: `widths` is `dst=src,src`.
+    pub fn lanes(
+        &mut self,
+        widths: &str,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        operands: &[Value],
+    ) -> Result<(), Refusal> {
+        let (to, from) = widths.split_once('=').ok_or_else(String::new)?;
+        let from: Vec<_> = from.split(',').collect();
+        let [dst, sources @ ..] = operands else { return Err(String::new()) };
+        if sources.len() != from.len() {
+            return Err(String::new());
+        }
+        let mut op = self.op(handlers);
+        op.flags = modifiers.flags;
+        let ty = modifiers.types.last().copied().unwrap_or("");
+        let mut regs = [None; 3];
+        for ((source, width), reg) in sources.iter().zip(&from).zip(&mut regs) {
+            *reg = Some(self.source(source, width, ty)?);
+        }
+        [op.a, op.b, op.c] = regs;
+        self.into(dst, to, modifiers.types.first().copied().unwrap_or(""), op)
+    }
+
+    /// Emit `op` with its result in `dst`, which may be wider than the operation, or 16 bits wide.
+    pub fn into(&mut self, dst: &Value, width: &str, ty: &str, mut op: Op) -> Result<(), Refusal> {
+        let reg = match dst {
+            Value::Register(reg) => *reg,
+            Value::Discard => {
+                self.registers.fresh(if width == "w" { Width::Wide } else { Width::Narrow })
+            }
+            _ => return Err("its destination".to_owned()),
+        };
+        let info = self.registers.info[reg as usize];
+        match (width, info.width) {
+            ("w", Width::Wide)
+            | ("n" | "h" | "p", Width::Predicate | Width::Half | Width::Narrow) => {
+                op.dst = Some(reg);
+                self.ops.push(op);
+            }
+            ("x", Width::Narrow) => {
+                op.dst = Some(reg);
+                self.ops.push(op);
+            }
+            // Sign-extended to 32 bits, but the register has 16.
+            ("x", _) => {
+                let temporary = self.registers.fresh(Width::Narrow);
+                op.dst = Some(temporary);
+                self.ops.push(op);
+                self.helper("cvt", &["u16", "u32"], reg, &[temporary])?;
+            }
+            ("n" | "h", Width::Wide) => {
+                let temporary = self.registers.fresh(Width::Narrow);
+                op.dst = Some(temporary);
+                self.ops.push(op);
+                let signed = ty.starts_with('s');
+                let form = if signed { ["s64", "s32"] } else { ["u64", "u32"] };
+                self.helper("cvt", &form, reg, &[temporary])?;
+            }
+            _ => return Err("a register of another width".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Emit another row's operation on registers of the right widths.
+    pub fn helper(
+        &mut self,
+        opcode: &str,
+        modifiers: &[&str],
+        dst: Reg,
+        sources: &[Reg],
+    ) -> Result<(), Refusal> {
+        let (row, read) = isa::find(opcode, modifiers).ok_or_else(String::new)?;
+        let (Kind::Lanes(_, handlers) | Kind::Compare(_, handlers)) = row.kind else {
+            return Err(String::new());
+        };
+        let mut op = self.op(handlers);
+        op.flags = read.flags;
+        op.dst = Some(dst);
+        op.a = sources.first().copied();
+        op.b = sources.get(1).copied();
+        op.c = sources.get(2).copied();
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// A register to read, of the width that the row names; `ty` says what literals mean.
+    pub fn source(&mut self, value: &Value, width: &str, ty: &str) -> Result<Reg, Refusal> {
+        let wide = width == "w";
+        match value {
+            Value::Register(reg) => match (wide, self.registers.wide(*reg)) {
+                (false, true) => {
+                    let low = self.registers.fresh(Width::Narrow);
+                    self.helper("cvt", &["u32", "u64"], low, &[*reg])?;
+                    Ok(low)
+                }
+                (true, false) => Err("a register narrower than the operation".to_owned()),
+                _ => Ok(*reg),
+            },
+            Value::Special(special) => Ok(self.registers.preset(Preset::Special(*special))),
+            Value::Integer(value) if wide => Ok(self.registers.constant64(*value)),
+            Value::Integer(value) if width == "h" => {
+                Ok(self.registers.constant(*value as u32 & 0xffff))
+            }
+            Value::Integer(value) if width == "p" => {
+                Ok(self.registers.constant(if *value == 0 { 0 } else { u32::MAX }))
+            }
+            Value::Integer(value) => Ok(self.registers.constant(*value as u32)),
+            Value::Float32(bits) if wide => {
+                Ok(self.registers.constant64(f64::from(f32::from_bits(*bits)).to_bits()))
+            }
+            Value::Float32(bits) => Ok(self.registers.constant(*bits)),
+            Value::Float64(bits) if wide => Ok(self.registers.constant64(*bits)),
+            Value::Float64(bits) if ty == "f32" => {
+                Ok(self.registers.constant((f64::from_bits(*bits) as f32).to_bits()))
+            }
+            Value::Not(reg) => {
+                let inverse = self.registers.fresh(Width::Predicate);
+                self.helper("not", &["pred"], inverse, &[*reg])?;
+                Ok(inverse)
+            }
+            Value::Negated(reg) => {
+                let width = self.registers.info[*reg as usize].width;
+                let negated = self.registers.fresh(width);
+                let ty = if ty.is_empty() { "s32" } else { ty };
+                let ty = ty.replace('u', "s").replace('b', "s");
+                self.helper("neg", &[&ty], negated, &[*reg])?;
+                Ok(negated)
+            }
+            Value::Variable(place, offset) => {
+                let address = place.address.wrapping_add(*offset as u64);
+                Ok(if wide {
+                    self.registers.constant64(address)
+                } else {
+                    self.registers.constant(address as u32)
+                })
+            }
+            Value::Vector(list) if list.len() == 1 => self.source(&list[0], width, ty),
+            Value::Unknown(name) => Err(format!("`{name}`")),
+            _ => Err("an operand of this kind".to_owned()),
+        }
+    }
+
+    pub fn narrow(&mut self, value: &Value) -> Result<Reg, Refusal> {
+        self.source(value, "n", "u32")
+    }
+
+    /// A register to write, taken as it is.
+    fn written(&mut self, value: &Value) -> Result<Reg, Refusal> {
+        match value {
+            Value::Register(reg) if !self.registers.wide(*reg) => Ok(*reg),
+            Value::Discard => Ok(self.registers.fresh(Width::Narrow)),
+            _ => Err("its destination".to_owned()),
+        }
+    }
+
+    /// `setp.CMP{.BOOL} p|q, a, b{, c}`: `p = (a CMP b) BOOL c`, `q = !(a CMP b) BOOL c`.
+    fn compare(
+        &mut self,
+        widths: &str,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        flat: &Flat,
+    ) -> Result<(), Refusal> {
+        let boolean = flat.modifiers.iter().find(|m| ["and", "or", "xor"].contains(&m.as_str()));
+        let (targets, sources) = flat.operands.split_first().ok_or_else(String::new)?;
+        let (first, second) = match targets {
+            Value::Pair(first, second) => (first.as_ref(), Some(second.as_ref())),
+            only => (only, None),
+        };
+        if boolean.is_none() && second.is_none() {
+            let operands: Vec<_> = flat.operands.clone();
+            return self.lanes(widths, handlers, modifiers, &operands);
+        }
+        let compared = self.registers.fresh(Width::Predicate);
+        let mut operands = vec![Value::Register(compared)];
+        operands.extend(sources.iter().take(2).cloned());
+        self.lanes(widths, handlers, modifiers, &operands)?;
+        let combine = |selector: &mut Self, target: &Value, with: Reg| -> Result<(), Refusal> {
+            let Value::Register(target) = target else { return Ok(()) };
+            match boolean {
+                None => selector.copy(*target, with),
+                Some(name) => {
+                    let c = sources.get(2).ok_or_else(String::new)?;
+                    let c = selector.source(c, "p", "pred")?;
+                    selector.helper(name, &["pred"], *target, &[with, c])?;
+                }
+            }
+            Ok(())
+        };
+        if let Some(second) = second {
+            let inverse = self.registers.fresh(Width::Predicate);
+            self.helper("not", &["pred"], inverse, &[compared])?;
+            // Into a temporary: `c` may be the first destination.
+            let result = self.registers.fresh(Width::Predicate);
+            combine(self, &Value::Register(result), inverse)?;
+            combine(self, first, compared)?;
+            if let Value::Register(second) = second {
+                self.copy(*second, result);
+            }
+            return Ok(());
+        }
+        combine(self, first, compared)
+    }
+
+    /// `set`: all ones, or 1.0, where the comparison holds.
+    fn set(
+        &mut self,
+        widths: &str,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        flat: &Flat,
+    ) -> Result<(), Refusal> {
+        let [dst, sources @ ..] = flat.operands.as_slice() else { return Err(String::new()) };
+        let compared = self.registers.fresh(Width::Predicate);
+        let mut inner = Flat {
+            form: Err(String::new()),
+            opcode: String::new(),
+            modifiers: flat.modifiers.clone(),
+            operands: vec![Value::Register(compared)],
+            guard: None,
+            origin: flat.origin,
+        };
+        inner.operands.extend(sources.iter().cloned());
+        let types = modifiers.types[1..].to_vec();
+        let read = Modifiers { flags: modifiers.flags, types };
+        self.compare(widths, handlers, &read, &inner)?;
+        let yes = if modifiers.types[0] == "f32" { 1f32.to_bits() } else { u32::MAX };
+        let (yes, no) = (self.registers.constant(yes), self.registers.constant(0));
+        let Value::Register(dst) = dst else { return Err("its destination".to_owned()) };
+        self.helper("selp", &["b32"], *dst, &[yes, no, compared])
+    }
+
+    /// Space of a load or store as its modifiers say it.
+    fn space(flat: &Flat) -> Option<Space> {
+        flat.modifiers.iter().find_map(|modifier| match modifier.as_str() {
+            "global" => Some(Space::Global),
+            "const" => Some(Space::Constant),
+            "local" => Some(Space::Local),
+            "shared" | "shared::cta" => Some(Space::Shared),
+            "param" | "param::entry" | "param::func" => Some(Space::Param),
+            _ => None,
+        })
+    }
+
+    /// The address register, offset, space and address width of a memory operand.
+    fn address(&mut self, flat: &Flat, at: &Value) -> Result<(Reg, u64, u8, bool), Refusal> {
+        let Value::Memory { base, offset } = at else {
+            return Err("its address".to_owned());
+        };
+        if flat.modifiers.iter().any(|m| m == "shared::cluster") {
+            return Err("shared memory of another CTA".to_owned());
+        }
+        let named = Self::space(flat);
+        let of = |space: Option<Space>| match space {
+            // Constants, and parameters by address, are host memory like global.
+            Some(Space::Global | Space::Constant | Space::Param) => GLOBAL,
+            Some(Space::Shared) => SHARED,
+            Some(Space::Local) => LOCAL,
+            _ => GENERIC,
+        };
+        match base {
+            Base::Register(reg) => {
+                let space = of(named);
+                let narrow = !self.registers.wide(*reg);
+                if narrow && (space == GLOBAL || space == GENERIC) {
+                    return Err("a 32-bit address".to_owned());
+                }
+                Ok((*reg, *offset as u64, space, narrow))
+            }
+            Base::Variable(place) => {
+                let space = of(Some(place.space));
+                Ok((self.registers.constant64(place.address), *offset as u64, space, false))
+            }
+            Base::None => Ok((self.registers.constant64(0), *offset as u64, of(named), false)),
+        }
+    }
+
+    fn elements(value: &Value) -> Vec<Value> {
+        match value {
+            Value::Vector(list) => list.clone(),
+            single => vec![single.clone()],
+        }
+    }
+
+    fn load(&mut self, flat: &Flat, modifiers: &Modifiers) -> Result<(), Refusal> {
+        let [dst, at, ..] = flat.operands.as_slice() else { return Err(String::new()) };
+        let ty = *modifiers.types.first().ok_or_else(String::new)?;
+        let bits = Bits::of(ty).ok_or_else(String::new)?;
+        let targets = Self::elements(dst);
+        if let Value::Memory { base: Base::Variable(place), offset } = at
+            && place.space == Space::Param
+        {
+            return self.load_parameter(*place, *offset, ty, bits, &targets);
+        }
+        let (address, imm, space, narrow) = self.address(flat, at)?;
+        let mut op = self.op(isa::load_handlers(bits, space, narrow));
+        op.a = Some(address);
+        op.imm = imm;
+        op.memory = true;
+        op.list_written = true;
+        let loaded_width = if bits == Bits::B64 { Width::Wide } else { Width::Narrow };
+        let mut after = Vec::new();
+        for target in &targets {
+            let fits = match target {
+                Value::Register(reg) => {
+                    let wide = self.registers.wide(*reg);
+                    let extends = ty == "s8" || ty == "s16";
+                    (wide == (bits == Bits::B64) && !extends).then_some(*reg)
+                }
+                _ => None,
+            };
+            let reg = fits.unwrap_or_else(|| {
+                let temporary = self.registers.fresh(loaded_width);
+                after.push((temporary, target.clone()));
+                temporary
+            });
+            op.list.push(reg);
+        }
+        self.ops.push(op);
+        for (temporary, target) in after {
+            self.extend(temporary, &target, ty)?;
+        }
+        Ok(())
+    }
+
+    /// A loaded element into a register that is wider than it, or sign-extended (9.4.1).
+    fn extend(&mut self, from: Reg, target: &Value, ty: &str) -> Result<(), Refusal> {
+        let Value::Register(reg) = target else { return Ok(()) };
+        let wide = self.registers.wide(*reg);
+        let source = match ty {
+            "s8" | "s16" | "s32" => ty,
+            "b8" | "u8" => "u8",
+            "b16" | "u16" | "f16" => "u16",
+            _ => "u32",
+        };
+        let to = match (wide, source.starts_with('s')) {
+            (true, true) => "s64",
+            (true, false) => "u64",
+            (false, true) => "s32",
+            (false, false) => "u32",
+        };
+        let half = self.registers.info[*reg as usize].width == Width::Half;
+        if half && to == "s32" {
+            let temporary = self.registers.fresh(Width::Narrow);
+            self.helper("cvt", &[to, source], temporary, &[from])?;
+            return self.helper("cvt", &["u16", "u32"], *reg, &[temporary]);
+        }
+        self.helper("cvt", &[to, source], *reg, &[from])
+    }
+
+    fn load_parameter(
+        &mut self,
+        place: Place,
+        offset: i64,
+        ty: &str,
+        bits: Bits,
+        targets: &[Value],
+    ) -> Result<(), Refusal> {
+        for (index, target) in targets.iter().enumerate() {
+            let bytes = bits.bytes();
+            let at = place.address as i64 + offset + index as i64 * i64::from(bytes);
+            let end = at + i64::from(bytes);
+            if at < 0 || end > i64::from(self.frame.param_bytes) {
+                return Err("a parameter that is not there".to_owned());
+            }
+            let preset = Preset::Param { offset: at as u32, bytes: bytes as u8 };
+            let from = self.registers.preset(preset);
+            let Value::Register(reg) = target else { continue };
+            let extends = ty == "s8" || ty == "s16";
+            if self.registers.wide(*reg) == (bits == Bits::B64) && !extends {
+                self.copy(*reg, from);
+            } else {
+                self.extend(from, target, ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, flat: &Flat, modifiers: &Modifiers) -> Result<(), Refusal> {
+        let [at, source, ..] = flat.operands.as_slice() else { return Err(String::new()) };
+        let ty = *modifiers.types.first().ok_or_else(String::new)?;
+        let bits = Bits::of(ty).ok_or_else(String::new)?;
+        let (address, imm, space, narrow) = self.address(flat, at)?;
+        let width = if bits == Bits::B64 { "w" } else { "n" };
+        let mut list = Vec::new();
+        for element in Self::elements(source) {
+            list.push(self.source(&element, width, ty)?);
+        }
+        let mut op = self.op(isa::store_handlers(bits, space, narrow));
+        op.a = Some(address);
+        op.imm = imm;
+        op.memory = true;
+        op.list = list;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    fn atomic(&mut self, flat: &Flat, modifiers: &Modifiers) -> Result<(), Refusal> {
+        let reduces = flat.opcode == "red";
+        let (dst, rest) = if reduces {
+            (None, flat.operands.as_slice())
+        } else {
+            let (dst, rest) = flat.operands.split_first().ok_or_else(String::new)?;
+            (Some(dst), rest)
+        };
+        let [at, b, rest @ ..] = rest else { return Err(String::new()) };
+        let ty = *modifiers.types.last().ok_or_else(String::new)?;
+        const NAMES: [&str; 10] =
+            ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
+        let name = flat.modifiers.iter().map(String::as_str).find(|m| NAMES.contains(m));
+        let name = name.ok_or_else(String::new)?;
+        let (address, imm, space, narrow) = self.address(flat, at)?;
+        let keep = dst.is_some_and(|dst| *dst != Value::Discard);
+        let ty = match (name, ty) {
+            ("exch" | "cas" | "and" | "or" | "xor", "u32" | "s32" | "f32") => "b32",
+            ("exch" | "cas" | "and" | "or" | "xor", "u64" | "s64" | "f64") => "b64",
+            _ => ty,
+        };
+        let handlers = isa::atomic_handlers(name, ty).ok_or_else(String::new)?;
+        let width = if Bits::of(ty) == Some(Bits::B64) { "w" } else { "n" };
+        let mut op = self.op(handlers);
+        op.a = Some(address);
+        op.imm = imm;
+        op.memory = true;
+        op.flags = u32::from(space) << flag::SPACE_SHIFT;
+        op.flags |= if keep { flag::KEEP } else { 0 } | if narrow { flag::NARROW } else { 0 };
+        op.b = Some(self.source(b, width, ty)?);
+        op.c = match rest.first() {
+            Some(c) if name == "cas" => Some(self.source(c, width, ty)?),
+            _ => op.b,
+        };
+        match dst {
+            Some(dst) if keep => self.into(dst, width, ty, op),
+            _ => {
+                self.ops.push(op);
+                Ok(())
+            }
+        }
+    }
+
+    fn shuffle(
+        &mut self,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        operands: &[Value],
+    ) -> Result<(), Refusal> {
+        let [dst, a, b, c, mask] = operands else { return Err(String::new()) };
+        let (dst, predicate) = match dst {
+            Value::Pair(dst, predicate) => (dst.as_ref(), Some(predicate.as_ref())),
+            dst => (dst, None),
+        };
+        let mut op = self.op(handlers);
+        op.flags = modifiers.flags;
+        op.a = Some(self.narrow(a)?);
+        op.b = Some(self.narrow(b)?);
+        op.c = Some(self.narrow(c)?);
+        op.mask = Some(self.narrow(mask)?);
+        op.dst = Some(self.written(dst)?);
+        op.dst2 = predicate.map(|predicate| self.written(predicate)).transpose()?;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// `redux d, a, mask` · `match d{|p}, a, mask` · `elect d|p, mask` · `activemask d`.
+    fn across(
+        &mut self,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        operands: &[Value],
+    ) -> Result<(), Refusal> {
+        let (dst, sources) = operands.split_first().ok_or_else(String::new)?;
+        let mut op = self.op(handlers);
+        op.flags = modifiers.flags;
+        match dst {
+            Value::Pair(dst, predicate) => {
+                op.dst = match dst.as_ref() {
+                    Value::Discard => None,
+                    dst => Some(self.written(dst)?),
+                };
+                op.dst2 = Some(self.written(predicate)?);
+            }
+            dst => op.dst = Some(self.written(dst)?),
+        }
+        let width = if modifiers.types.first() == Some(&"b64") { "w" } else { "n" };
+        match sources {
+            [] => {}
+            [mask] => op.a = Some(self.narrow(mask)?),
+            [a, mask] => {
+                op.a = Some(self.source(a, width, "u32")?);
+                op.b = Some(self.narrow(mask)?);
+            }
+            _ => return Err(String::new()),
+        }
+        self.ops.push(op);
+        Ok(())
+    }
+}
+
+/// # Safety
+/// See [`crate::exec::Handler`].
+unsafe fn refuse(core: &mut Core, inst: &Inst) -> Flow {
+    let what = core.program.messages.get(inst.imm as usize).cloned().unwrap_or_default();
+    core.unsupported(&what)
+}

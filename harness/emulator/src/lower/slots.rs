@@ -1,0 +1,164 @@
+//! Registers in few slots.
+//!
+//! PTX has a register for every value; a long kernel declares thousands. The fewer slots they share,
+//! the better a warp's registers stay in the host's first-level cache. Liveness over the blocks
+//! gives each register the stretch of the program where its value matters; a linear scan hands out
+//! slots (Poletto and Sarkar, "Linear scan register allocation", 1999).
+//!
+//! Lanes of a warp may be in different blocks, so a slot can hold one value for some lanes and
+//! another for others. That is sound because a write touches only the lanes that execute it, lane
+//! by lane, as long as a lane's bytes lie at the same place for both values: therefore registers of
+//! 64 bits never share slots with narrower ones.
+
+use super::{Block, Reg, Registers, Width};
+use crate::program::Slot;
+
+pub struct Slots {
+    /// Slot of each register; 0 for one that is never used.
+    pub of: Vec<Slot>,
+    pub count: usize,
+    /// More registers alive at once than slots can be numbered.
+    pub overflow: bool,
+}
+
+/// Slots 0 and 1 belong to nobody: "no register", and what is written there is lost.
+const FIRST: usize = 2;
+
+pub fn assign(blocks: &[Block], registers: &Registers) -> Slots {
+    let intervals = intervals(blocks, registers.info.len());
+    let mut order: Vec<Reg> = (0..registers.info.len() as Reg)
+        .filter(|&reg| intervals[reg as usize].0 <= intervals[reg as usize].1)
+        .collect();
+    order.sort_by_key(|&reg| intervals[reg as usize].0);
+    let mut place = vec![0usize; registers.info.len()];
+    let narrow = scan(&order, &intervals, registers, false, &mut place);
+    let wide = scan(&order, &intervals, registers, true, &mut place);
+    let wide_base = (FIRST + narrow).next_multiple_of(2);
+    let count = wide_base + 2 * wide;
+    let mut of = vec![0; registers.info.len()];
+    for reg in order {
+        let index = place[reg as usize];
+        let slot = if registers.wide(reg) { wide_base + 2 * index } else { FIRST + index };
+        of[reg as usize] = slot as Slot;
+    }
+    Slots { of, count, overflow: count > Slot::MAX as usize }
+}
+
+/// Linear scan over one bank; presets keep their place to the end. How many places it took.
+fn scan(
+    order: &[Reg],
+    intervals: &[(u32, u32)],
+    registers: &Registers,
+    wide: bool,
+    place: &mut [usize],
+) -> usize {
+    let mut active: std::collections::BinaryHeap<std::cmp::Reverse<(u32, usize)>> =
+        std::collections::BinaryHeap::new();
+    let mut free = Vec::new();
+    let mut count = 0;
+    let bank = |reg: &&Reg| (registers.info[**reg as usize].width == Width::Wide) == wide;
+    for &reg in order.iter().filter(bank) {
+        let (start, end) = intervals[reg as usize];
+        while let Some(&std::cmp::Reverse((ended, index))) = active.peek()
+            && ended < start
+        {
+            active.pop();
+            free.push(index);
+        }
+        if registers.info[reg as usize].preset.is_some() {
+            place[reg as usize] = count;
+            count += 1;
+            continue;
+        }
+        let index = free.pop().unwrap_or_else(|| {
+            count += 1;
+            count - 1
+        });
+        place[reg as usize] = index;
+        active.push(std::cmp::Reverse((end, index)));
+    }
+    count
+}
+
+/// First and last position where each register's value matters; `(MAX, 0)` for none. An operation
+/// reads at an even position and writes at the odd one after it, so a result may take the place of
+/// an operand that ends there.
+fn intervals(blocks: &[Block], count: usize) -> Vec<(u32, u32)> {
+    let live = Liveness::of(blocks, count);
+    let mut intervals = vec![(u32::MAX, 0); count];
+    let mut position = 0u32;
+    let mut touch = |reg: Reg, at: u32| {
+        let (first, last) = &mut intervals[reg as usize];
+        *first = (*first).min(at);
+        *last = (*last).max(at);
+    };
+    for (number, block) in blocks.iter().enumerate() {
+        live.each(&live.entry[number], |reg| touch(reg, position));
+        for op in &block.ops {
+            op.uses().for_each(|reg| touch(reg, position));
+            op.defs().for_each(|reg| touch(reg, position + 1));
+            position += 2;
+        }
+        if let Some(reg) = block.end.uses() {
+            touch(reg, position);
+        }
+        live.each(&live.exit[number], |reg| touch(reg, position));
+        position += 2;
+    }
+    intervals
+}
+
+struct Liveness {
+    entry: Vec<Vec<u64>>,
+    exit: Vec<Vec<u64>>,
+}
+
+impl Liveness {
+    fn of(blocks: &[Block], count: usize) -> Self {
+        let words = count.div_ceil(64);
+        let mut entry = vec![vec![0u64; words]; blocks.len()];
+        let mut exit = entry.clone();
+        let mut written = entry.clone();
+        for (number, block) in blocks.iter().enumerate() {
+            let mut read = |reg: Reg, written: &[u64]| {
+                if written[reg as usize / 64] >> (reg % 64) & 1 == 0 {
+                    entry[number][reg as usize / 64] |= 1 << (reg % 64);
+                }
+            };
+            for op in &block.ops {
+                op.uses().for_each(|reg| read(reg, &written[number]));
+                op.defs().for_each(|reg| written[number][reg as usize / 64] |= 1 << (reg % 64));
+            }
+            if let Some(reg) = block.end.uses() {
+                read(reg, &written[number]);
+            }
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for number in (0..blocks.len()).rev() {
+                for target in blocks[number].end.targets() {
+                    for word in 0..words {
+                        let more = exit[number][word] | entry[target][word];
+                        if more != exit[number][word] {
+                            exit[number][word] = more;
+                            changed = true;
+                            entry[number][word] |= more & !written[number][word];
+                        }
+                    }
+                }
+            }
+        }
+        Self { entry, exit }
+    }
+
+    fn each(&self, set: &[u64], mut f: impl FnMut(Reg)) {
+        for (index, &word) in set.iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                f(index as Reg * 64 + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+    }
+}

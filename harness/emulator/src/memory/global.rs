@@ -1,0 +1,234 @@
+//! Global memory: a sorted table of allocations, each with a name and exact bounds.
+//!
+//! The table changes between launches only (device-side `malloc` excepted), so a launch works on a
+//! [`Snapshot`] without locks. Each allocation carries two bitmaps with a bit for every sector:
+//! which of them the launch read, and which it wrote. Setting a bit twice costs a load, so the
+//! counts are the same in whatever order CTAs run, which is what makes modelled times repeatable.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock, RwLock};
+
+use super::{Arena, OutOfMemory, SECTOR};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationKind {
+    /// `cudaMalloc` and its relatives.
+    Heap,
+    /// Memory of somebody else, registered: the judge's buffers, pinned host memory.
+    Foreign,
+    /// A `__device__` variable.
+    Variable,
+    /// A `__constant__` variable or the parameters of a launch: kernels may only read.
+    Constant,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationInfo {
+    pub base: u64,
+    pub len: u64,
+    pub name: String,
+    pub kind: AllocationKind,
+}
+
+pub struct Range {
+    pub info: AllocationInfo,
+    /// Touched sectors; made at the first touch, since most allocations of a big program rest.
+    read: OnceLock<Box<[AtomicU64]>>,
+    written: OnceLock<Box<[AtomicU64]>>,
+}
+
+impl Range {
+    fn new(info: AllocationInfo) -> Self {
+        Self { info, read: OnceLock::new(), written: OnceLock::new() }
+    }
+
+    pub fn end(&self) -> u64 {
+        self.info.base + self.info.len
+    }
+
+    fn first_sector(&self) -> u64 {
+        self.info.base / SECTOR
+    }
+
+    fn bitmap(&self, write: bool) -> &[AtomicU64] {
+        let cell = if write { &self.written } else { &self.read };
+        cell.get_or_init(|| {
+            let sectors = self.end().div_ceil(SECTOR) - self.first_sector();
+            (0..sectors.div_ceil(64)).map(|_| AtomicU64::new(0)).collect()
+        })
+    }
+
+    /// Mark the sectors from the one holding `first` to the one holding `last` (addresses inside).
+    #[inline]
+    pub fn touch(&self, write: bool, first: u64, last: u64) {
+        let from = first / SECTOR - self.first_sector();
+        let to = last / SECTOR - self.first_sector();
+        let bitmap = self.bitmap(write);
+        for word in from / 64..=to / 64 {
+            let low = if word == from / 64 { from % 64 } else { 0 };
+            let high = if word == to / 64 { to % 64 } else { 63 };
+            let bits = (!0u64 >> (63 - (high - low))) << low;
+            let cell = &bitmap[word as usize];
+            if cell.load(Relaxed) & bits != bits {
+                cell.fetch_or(bits, Relaxed);
+            }
+        }
+    }
+
+    fn count(cell: &OnceLock<Box<[AtomicU64]>>) -> u64 {
+        let words = cell.get().map_or(&[][..], |bits| bits);
+        words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
+    }
+
+    fn clear(&self) {
+        for bits in [self.read.get(), self.written.get()].into_iter().flatten() {
+            bits.iter().for_each(|word| word.store(0, Relaxed));
+        }
+    }
+}
+
+pub struct GlobalMemory {
+    arena: Arena,
+    table: RwLock<Vec<Arc<Range>>>,
+    /// What was freed, newest last, so that a fault can name it.
+    freed: RwLock<Vec<AllocationInfo>>,
+}
+
+/// How many freed allocations are remembered by name.
+const REMEMBERED: usize = 1024;
+
+impl GlobalMemory {
+    /// `capacity` bytes can be in use at a time.
+    pub fn new(capacity: u64) -> Self {
+        Self { arena: Arena::new(capacity), table: RwLock::default(), freed: RwLock::default() }
+    }
+
+    /// Zeroed memory of `len` bytes, 4096-byte aligned.
+    pub fn allocate(&self, len: u64, name: &str) -> Result<u64, OutOfMemory> {
+        self.allocate_as(len, name, AllocationKind::Heap)
+    }
+
+    pub fn allocate_as(
+        &self,
+        len: u64,
+        name: &str,
+        kind: AllocationKind,
+    ) -> Result<u64, OutOfMemory> {
+        let base = self.arena.allocate(len)?;
+        self.insert(AllocationInfo { base, len, name: name.to_owned(), kind });
+        Ok(base)
+    }
+
+    /// False if `base` is not the start of a live allocation of our own.
+    pub fn free(&self, base: u64) -> bool {
+        let Some(info) = self.remove(base) else { return false };
+        self.arena.free(info.base, info.len);
+        let mut freed = self.freed.write().unwrap_or_else(|e| e.into_inner());
+        if freed.len() == REMEMBERED {
+            freed.remove(0);
+        }
+        freed.push(info);
+        true
+    }
+
+    /// Let kernels reach `len` bytes of memory that somebody else keeps alive.
+    pub fn register(&self, base: u64, len: u64, name: &str) {
+        self.insert(AllocationInfo {
+            base,
+            len,
+            name: name.to_owned(),
+            kind: AllocationKind::Foreign,
+        });
+    }
+
+    /// False if nothing was registered at `base`.
+    pub fn unregister(&self, base: u64) -> bool {
+        self.remove(base).is_some()
+    }
+
+    /// The live allocation that holds `address`.
+    pub fn find(&self, address: u64) -> Option<AllocationInfo> {
+        let table = self.table.read().unwrap_or_else(|e| e.into_inner());
+        locate(&table, address).map(|index| table[index].info.clone())
+    }
+
+    /// Bytes free and in all.
+    pub fn room(&self) -> (u64, u64) {
+        self.arena.room()
+    }
+
+    /// Everything live now, in order of address, with no sector touched.
+    pub fn snapshot(&self) -> Snapshot {
+        let ranges = self.table.read().unwrap_or_else(|e| e.into_inner()).clone();
+        ranges.iter().for_each(|range| range.clear());
+        let freed = self.freed.read().unwrap_or_else(|e| e.into_inner()).clone();
+        Snapshot { ranges, freed }
+    }
+
+    fn insert(&self, info: AllocationInfo) {
+        let mut table = self.table.write().unwrap_or_else(|e| e.into_inner());
+        let at = table.partition_point(|range| range.info.base < info.base);
+        table.insert(at, Arc::new(Range::new(info)));
+    }
+
+    fn remove(&self, base: u64) -> Option<AllocationInfo> {
+        let mut table = self.table.write().unwrap_or_else(|e| e.into_inner());
+        let index = table.binary_search_by_key(&base, |range| range.info.base).ok()?;
+        Some(table.remove(index).info.clone())
+    }
+}
+
+/// Global memory as one launch sees it.
+#[derive(Clone)]
+pub struct Snapshot {
+    ranges: Vec<Arc<Range>>,
+    freed: Vec<AllocationInfo>,
+}
+
+impl Snapshot {
+    /// Index of the allocation that holds `address`.
+    pub fn locate(&self, address: u64) -> Option<usize> {
+        locate(&self.ranges, address)
+    }
+
+    pub fn range(&self, index: usize) -> &Arc<Range> {
+        &self.ranges[index]
+    }
+
+    /// Let kernels read the parameters by address.
+    pub fn add_parameters(&mut self, base: u64, len: u64) {
+        let name = "the parameters".to_owned();
+        let info = AllocationInfo { base, len, name, kind: AllocationKind::Constant };
+        let at = self.ranges.partition_point(|range| range.info.base < base);
+        self.ranges.insert(at, Arc::new(Range::new(info)));
+    }
+
+    /// The allocation nearest to an address that none holds: the one it overruns or underruns.
+    pub fn nearest(&self, address: u64) -> Option<&AllocationInfo> {
+        let distance = |info: &AllocationInfo| {
+            info.base.saturating_sub(address).max(address.saturating_sub(info.base + info.len))
+        };
+        self.ranges.iter().map(|range| &range.info).min_by_key(|info| distance(info))
+    }
+
+    /// The allocation that used to hold `address`.
+    pub fn freed(&self, address: u64) -> Option<&AllocationInfo> {
+        self.freed
+            .iter()
+            .rev()
+            .find(|info| address >= info.base && address < info.base + info.len.max(1))
+    }
+
+    /// Distinct sectors read and written since the snapshot was taken.
+    pub fn touched(&self) -> (u64, u64) {
+        let sum = |cell: fn(&Range) -> &OnceLock<Box<[AtomicU64]>>| {
+            self.ranges.iter().map(|range| Range::count(cell(range))).sum()
+        };
+        (sum(|range| &range.read), sum(|range| &range.written))
+    }
+}
+
+fn locate(ranges: &[Arc<Range>], address: u64) -> Option<usize> {
+    let index = ranges.partition_point(|range| range.info.base <= address).checked_sub(1)?;
+    (address < ranges[index].end()).then_some(index)
+}

@@ -1,0 +1,26 @@
+//! The memories of a GPU, with exact bounds.
+//!
+//! A global address is the host address of the byte it names, so the runtime's copies and the
+//! solution's host code need no translation. Every other space that a generic pointer can reach
+//! lives in a *window* of addresses that no host pointer can have (the non-canonical middle of the
+//! 64-bit range), so that one comparison tells the spaces apart:
+//!
+//! ```text
+//! 0x0000_….  global, constant, kernel parameters: host addresses
+//! 0x1000_….  shared memory of this CTA: window base + offset
+//! 0x2000_….  local memory of this thread: window base + offset
+//! ```
+
+mod arena;
+mod global;
+
+pub use arena::{Arena, OutOfMemory};
+pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
+
+/// Generic addresses from here on are not host addresses.
+pub const WINDOWS: u64 = 0x1000_0000_0000_0000;
+pub const SHARED_WINDOW: u64 = 0x1000_0000_0000_0000;
+pub const LOCAL_WINDOW: u64 = 0x2000_0000_0000_0000;
+
+/// Bytes of a sector, the unit in which L2 and DRAM move data.
+pub const SECTOR: u64 = 32;

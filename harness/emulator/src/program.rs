@@ -1,0 +1,132 @@
+//! A kernel decoded: what the warps run.
+//!
+//! Instructions name their operands by *slot*. A slot is 128 bytes: 32 lanes of 32 bits, or half of
+//! 32 lanes of 64 bits. Immediates, special registers and kernel parameters have slots too, filled
+//! before a warp starts, so that every operand is read the same way and no instruction has an
+//! "immediate form".
+//!
+//! Blocks stand in weak topological order (see `lower::order`): of several groups of lanes that
+//! wait in one warp, the one in the lowest block runs first, and lanes that reach the same block
+//! go on together.
+
+use crate::exec::Handler;
+
+/// Bytes of a slot.
+pub const SLOT: usize = 128;
+
+/// Index of a slot in a warp's register file.
+pub type Slot = u16;
+pub type BlockId = u32;
+
+pub struct Inst {
+    pub run: Handler,
+    /// Address offset, lane mask, barrier number: whatever the handler takes besides slots.
+    pub imm: u64,
+    pub dst: Slot,
+    pub a: Slot,
+    pub b: Slot,
+    pub c: Slot,
+    /// Second destination, or number of vector elements.
+    pub d: Slot,
+    /// Index of this instruction's entry in the warp's cache of allocations.
+    pub cache: u16,
+    /// Runtime modifiers: bits of `isa::flag`.
+    pub flags: u32,
+    /// First of the instruction's `d` entries in [`Program::lists`].
+    pub list: u32,
+    /// Index into [`Program::origins`].
+    pub origin: u32,
+}
+
+/// How control leaves a block.
+#[derive(Clone, Debug)]
+pub enum Exit {
+    Jump(BlockId),
+    /// Lanes whose predicate (differing from `negated`) is set go to `taken`, the others to `next`.
+    Branch {
+        predicate: Slot,
+        negated: bool,
+        taken: BlockId,
+        next: BlockId,
+    },
+    /// `brx.idx`: lane by lane.
+    Switch {
+        index: Slot,
+        targets: Vec<BlockId>,
+    },
+    /// The lanes end.
+    Leave,
+}
+
+pub struct Block {
+    pub first: u32,
+    pub end: u32,
+    pub exit: Exit,
+    /// The PTX instructions it holds, the branch at its end included: a range of
+    /// [`Program::origins`]. Fewer may have code: copies of constants have none.
+    pub origins: std::ops::Range<u32>,
+}
+
+/// Where an instruction came from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Byte range in the PTX text.
+    pub span: crate::ptx::ast::Span,
+    /// Index into [`Program::locations`], if the compiler gave lines.
+    pub location: Option<u32>,
+    /// Class of the instruction, for counting: index into `isa::Class`.
+    pub class: crate::isa::Class,
+}
+
+/// What a slot holds before the first instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Preset {
+    Constant32(u32),
+    Constant64(u64),
+    /// `bytes` (1, 2, 4 or 8) of the parameters at `offset`; 8 bytes fill two slots.
+    Param {
+        offset: u32,
+        bytes: u8,
+    },
+    /// Address of the parameters, plus this.
+    ParamAddress(u32),
+    Special(crate::isa::Special),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamLayout {
+    pub offset: u32,
+    pub size: u32,
+    pub align: u32,
+}
+
+pub struct Program {
+    pub code: Vec<Inst>,
+    pub blocks: Vec<Block>,
+    pub lists: Vec<Slot>,
+    pub origins: Vec<Origin>,
+    pub locations: Vec<crate::ptx::ast::SourceLocation>,
+    /// What instructions that cannot run say of themselves.
+    pub messages: Vec<String>,
+    pub presets: Vec<(Slot, Preset)>,
+    /// Slots in a warp's register file.
+    pub slots: usize,
+    /// Memory instructions, each with a place in the allocation cache.
+    pub caches: usize,
+    pub params: Vec<ParamLayout>,
+    pub param_bytes: u32,
+    /// Bytes of `.shared` variables of known size; dynamic shared memory follows.
+    pub static_shared: u32,
+    /// Alignment of the dynamic part.
+    pub dynamic_align: u32,
+    /// Bytes of `.local` variables of a thread.
+    pub local_bytes: u32,
+}
+
+impl Program {
+    /// The slots of a vector operand.
+    #[inline]
+    pub fn list(&self, inst: &Inst) -> &[Slot] {
+        &self.lists[inst.list as usize..][..inst.d as usize]
+    }
+}
