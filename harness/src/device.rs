@@ -15,6 +15,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use self::entry::Entry;
+use crate::report::KernelFacts;
 use crate::shared::Map;
 
 /// A buffer of the solution's signature: a window of the memory shared with the judge.
@@ -73,8 +74,9 @@ pub enum Call {
 /// Which device the worker opens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
-    /// nibble's own, as a GPU of this architecture ("sm_100a").
-    Emulator { arch: String },
+    /// nibble's own, as a GPU of this architecture ("sm_100a"), which knows what `ptxas` said of
+    /// the kernels.
+    Emulator { arch: String, kernels: Vec<KernelFacts> },
     /// None: `solution` is host code on host memory. For the tests of judge and worker, which
     /// then need no CUDA compiler.
     Host,
@@ -93,7 +95,7 @@ pub trait Device {
 /// What the dynamic linker or the device says, for people.
 pub(crate) fn open(library: &Path, target: &Target) -> Result<Box<dyn Device>, String> {
     match target {
-        Target::Emulator { arch } => emulator::Emulator::open(library, arch),
+        Target::Emulator { arch, kernels } => emulator::Emulator::open(library, arch, kernels),
         Target::Host => host::Host::open(library),
     }
 }

@@ -17,9 +17,10 @@ mod obituary;
 mod trial;
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use emulator::Blame;
 use problems::{CaseSpec, Direction, Poison, Problem, ScalarValue};
 use tempfile::TempDir;
 
@@ -32,6 +33,7 @@ pub(crate) use self::trial::blank;
 use crate::device::{Argument, Call, Target};
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Shared;
+use crate::worker::SCRATCH;
 use crate::worker::protocol::{Outcome, Request};
 use crate::worker::sandbox::Isolation;
 use crate::{Error, Interrupt};
@@ -67,12 +69,7 @@ impl Judge {
     ///
     /// [`Error::Machine`] where no temporary folder can be made.
     pub fn new(docket: Docket) -> Result<Self, Error> {
-        let scratch = tempfile::Builder::new().prefix("nibble-").tempdir().map_err(|error| {
-            Error::machine(
-                format!("no temporary folder: {error}"),
-                "free space in the temporary folder, or set TMPDIR to another",
-            )
-        })?;
+        let scratch = scratch()?;
         let log = Log::new(docket.log_bytes);
         Ok(Self { docket, scratch, link: None, isolation: None, log })
     }
@@ -180,7 +177,7 @@ impl Judge {
     }
 
     fn decide(
-        &self,
+        &mut self,
         mut report: CaseReport,
         call: Call,
         compare: impl FnOnce() -> problems::Comparison,
@@ -214,10 +211,14 @@ impl Judge {
                 Trial { report, launches, device_ns, warnings }
             }
             Call::Faulted(fault) => {
-                let lines = [format!("kernel {}: {}", fault.kernel, fault.message)];
-                for line in lines {
-                    report.blame(Verdict::RuntimeError, &fault.kind, line);
-                }
+                // As after a sticky error on a GPU, nothing more can be had of this process.
+                self.dismiss();
+                let verdict = match fault.kind.blame() {
+                    Blame::Limit => Verdict::TimeLimitExceeded,
+                    Blame::Kernel | Blame::Nibble => Verdict::RuntimeError,
+                };
+                report.blame(verdict, fault.kind.name(), fault.headline());
+                report.explanation.extend(fault.details());
                 Trial::of(report)
             }
             Call::Failed(why) => {
@@ -232,26 +233,20 @@ impl Judge {
         if self.link.is_some() {
             return Ok(Ok(()));
         }
-        let scratch = self.scratch.path();
         let Docket { executable, interrupt, .. } = &self.docket;
         let log = std::mem::take(&mut self.log);
-        let link = Link::spawn(executable, scratch, log, interrupt.clone());
-        let link = self.link.insert(link.map_err(|error| {
-            Error::machine(
-                format!("{} cannot be started: {error}", executable.display()),
-                "close other programs, or raise the limit of processes (ulimit -u)",
-            )
-        })?);
+        let scratch = self.scratch.path();
+        let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
+        self.isolation = match confine(link, scratch, limit) {
+            Ok(isolation) => Some(isolation),
+            Err(failure) => return Ok(Err(Silence::Gone(failure))),
+        };
         let request = Request::Open {
             library: self.docket.library.clone(),
-            scratch: scratch.to_owned(),
             target: self.docket.target.clone(),
         };
         Ok(match link.ask(&request, None, limit) {
-            Ok(Outcome::Opened { isolation }) => {
-                self.isolation = Some(isolation);
-                Ok(())
-            }
+            Ok(Outcome::Opened) => Ok(()),
             Ok(Outcome::Refused(why)) => {
                 self.dismiss();
                 Err(Silence::Refused(why))
@@ -291,6 +286,48 @@ impl Judge {
     }
 }
 
+/// What this machine's kernel keeps from a solution.
+///
+/// # Errors
+///
+/// [`Error::Machine`] where no worker can be started.
+pub fn isolation(executable: &Path) -> Result<Isolation, Error> {
+    let scratch = scratch()?;
+    let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
+    confine(&mut link, scratch.path(), Duration::from_secs(10)).map_err(|_| {
+        Error::machine(
+            format!("{} does not work as a worker", executable.display()),
+            "install nibble anew",
+        )
+    })
+}
+
+fn scratch() -> Result<TempDir, Error> {
+    tempfile::Builder::new().prefix(SCRATCH).tempdir().map_err(|error| {
+        Error::machine(
+            format!("no temporary folder: {error}"),
+            "free space in the temporary folder, or set TMPDIR to another",
+        )
+    })
+}
+
+fn spawn(executable: &Path, scratch: &Path, log: Log, stop: Interrupt) -> Result<Link, Error> {
+    Link::spawn(executable, scratch, log, stop).map_err(|error| {
+        Error::machine(
+            format!("{} cannot be started: {error}", executable.display()),
+            "close other programs, or raise the limit of processes (ulimit -u)",
+        )
+    })
+}
+
+fn confine(link: &mut Link, scratch: &Path, limit: Duration) -> Result<Isolation, Failure> {
+    let request = Request::Confine { scratch: scratch.to_owned() };
+    match link.ask(&request, None, limit)? {
+        Outcome::Confined(isolation) => Ok(isolation),
+        other => Err(out_of_turn(&other)),
+    }
+}
+
 /// Why there is no worker to call.
 enum Silence {
     Gone(Failure),
@@ -299,7 +336,8 @@ enum Silence {
 
 fn out_of_turn(outcome: &Outcome) -> Failure {
     let what = match outcome {
-        Outcome::Opened { .. } => "opened",
+        Outcome::Confined(_) => "confined",
+        Outcome::Opened => "opened",
         Outcome::Mapped => "mapped",
         Outcome::Called(_) => "called",
         Outcome::Refused(why) => return Failure::Nonsense(why.clone()),

@@ -165,7 +165,7 @@ fn compile(
     let judge = Judge::new(Docket {
         problem,
         library: artifact.library,
-        target: Target::Emulator { arch: arch.to_owned() },
+        target: Target::Emulator { arch: arch.to_owned(), kernels: report.kernels.clone() },
         executable,
         log_bytes: config.limits.log_bytes,
         interrupt: config.interrupt.clone(),

@@ -19,8 +19,13 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some(harness::worker::VERB) {
-        return harness::worker_main();
+    match std::env::args().nth(1).as_deref() {
+        Some(harness::worker::VERB) => return harness::worker_main(),
+        Some(processes::DOOMED) => {
+            processes::doomed();
+            return ExitCode::FAILURE;
+        }
+        _ => {}
     }
     let tests = [honest::TESTS, hostile::TESTS, processes::TESTS, scripted::TESTS].concat();
     let trials = tests.into_iter().map(|(name, test)| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Argument, Buffer, Call, Device, Entry};
+use crate::report::KernelFacts;
 use crate::shared::Map;
 
 pub struct Emulator {
@@ -10,7 +11,11 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    pub fn open(library: &Path, _arch: &str) -> Result<Box<dyn Device>, String> {
+    pub fn open(
+        library: &Path,
+        _arch: &str,
+        _kernels: &[KernelFacts],
+    ) -> Result<Box<dyn Device>, String> {
         Ok(Box::new(Self { entry: Entry::open(library)? }))
     }
 }

@@ -20,6 +20,9 @@ use rustix::process::Pid;
 /// The hidden verb's name.
 pub const VERB: &str = "__worker";
 
+/// How the name of a scratch folder begins.
+pub(crate) const SCRATCH: &str = "nibble-";
+
 /// The hidden verb: call it before any thread exists or anything is printed.
 ///
 /// Returns 2 where it was not started by a judge, else when the worker is gone.

@@ -25,8 +25,10 @@ pub const LONGEST_FRAME: usize = 16 << 20;
 /// From the judge to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// The first: go into the sandbox, open the artifact. Answered by `Opened` or `Refused`.
-    Open { library: PathBuf, scratch: PathBuf, target: Target },
+    /// The first: go into the sandbox. Answered by `Confined`.
+    Confine { scratch: PathBuf },
+    /// Open the artifact. Answered by `Opened` or `Refused`.
+    Open { library: PathBuf, target: Target },
     /// Comes with a descriptor: map this many bytes of it, instead of what was mapped before.
     /// Answered by `Mapped` or `Refused`.
     Map { len: usize },
@@ -37,7 +39,8 @@ pub enum Request {
 /// From the worker to the judge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Outcome {
-    Opened { isolation: Isolation },
+    Confined(Isolation),
+    Opened,
     Mapped,
     Called(Call),
     Refused(String),

@@ -13,19 +13,17 @@ pub fn serve(claims: &OwnedFd) {
     let mut memory: Option<Map> = None;
     while let Ok(Some((request, descriptor))) = protocol::receive(claims.as_fd()) {
         let outcome = match request {
-            Request::Open { library, scratch, target } => {
-                let isolation = sandbox::confine(&scratch);
-                // Where this fails the folder of the start serves as well.
-                let _ = std::env::set_current_dir(&scratch);
+            Request::Confine { scratch } => {
                 line_buffered();
-                match device::open(&library, &target) {
-                    Ok(opened) => {
-                        device = Some(opened);
-                        Outcome::Opened { isolation }
-                    }
-                    Err(reason) => Outcome::Refused(reason),
-                }
+                Outcome::Confined(sandbox::confine(&scratch))
             }
+            Request::Open { library, target } => match device::open(&library, &target) {
+                Ok(opened) => {
+                    device = Some(opened);
+                    Outcome::Opened
+                }
+                Err(reason) => Outcome::Refused(reason),
+            },
             Request::Map { len } => {
                 // The old memory first: the two need not fit at once.
                 drop(memory.take());

@@ -12,12 +12,14 @@
 //! other children, so that all it finds after the worker's death is the worker's. When the judge
 //! closes its end, or dies however suddenly, the warden kills everything and goes.
 
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
+use super::SCRATCH;
 use super::protocol::{self, End};
 
 /// What a forked process may take to end by itself once the worker is gone.
@@ -31,8 +33,21 @@ pub fn watch(worker: Pid, report: &OwnedFd) {
         signal: status.and_then(WaitStatus::terminating_signal),
         leftovers: clear(),
     };
-    // A judge that is gone needs no report.
-    let _ = protocol::send(report.as_fd(), &end, None);
+    // A judge that is gone needs no report, but cannot clear its scratch folder any more.
+    if protocol::send(report.as_fd(), &end, None).is_err() {
+        remove_scratch();
+    }
+}
+
+/// Removes the folder this process was started in, if it looks like the one a judge makes.
+fn remove_scratch() {
+    let Ok(folder) = std::env::current_dir() else { return };
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with(SCRATCH)
+        && std::env::var_os("TMPDIR").as_deref() == Some(folder.as_os_str())
+    {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
 }
 
 /// The worker's status, once it ended by itself or because the judge hung up.
@@ -64,24 +79,24 @@ fn wait_or_kill(worker: Pid, report: &OwnedFd) -> Option<WaitStatus> {
 /// Ends every process that was left, and counts those that did not end by themselves.
 fn clear() -> u32 {
     let patience = Instant::now() + GRACE;
-    let mut killed = 0;
+    // A process takes a while to die, and is killed again meanwhile: it counts once.
+    let mut killed = BTreeSet::new();
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Ok(None) => {
                 if Instant::now() >= patience {
-                    killed += kill_children();
+                    kill_children(&mut killed);
                 }
                 std::thread::sleep(Duration::from_millis(2));
             }
-            Err(_) => return killed,
+            Err(_) => return killed.len() as u32,
         }
     }
 }
 
 /// Kills the direct children that still run; theirs become ours, and are next.
-fn kill_children() -> u32 {
-    let mut killed = 0;
+fn kill_children(killed: &mut BTreeSet<i32>) {
     let me = rustix::process::getpid().as_raw_nonzero().get();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
@@ -94,11 +109,10 @@ fn kill_children() -> u32 {
         let parent = fields.next().and_then(|field| field.parse().ok());
         if parent == Some(me)
             && state != "Z"
-            && let Some(pid) = Pid::from_raw(pid)
+            && let Some(child) = Pid::from_raw(pid)
+            && rustix::process::kill_process(child, Signal::KILL).is_ok()
         {
-            let sent = rustix::process::kill_process(pid, Signal::KILL);
-            killed += u32::from(sent.is_ok());
+            killed.insert(pid);
         }
     }
-    killed
 }

@@ -181,10 +181,10 @@ fn noise_on_every_descriptor() {
 
 #[expect(clippy::print_stderr, reason = "a test that skips must say so")]
 fn files_are_out_of_reach() {
-    let mut court = Court::new("", "quantize(a, q, scale, m, k); abort();");
-    court.hear();
-    if !court.judge.isolation().expect("a worker that opened").files {
-        eprintln!("skipped: this kernel has no Landlock");
+    let executable = std::env::current_exe().expect("this executable");
+    let isolation = harness::judge::isolation(&executable).expect("a worker");
+    if !(isolation.files && isolation.signals) {
+        eprintln!("skipped: {}", isolation.describe());
         return;
     }
     let body = r#"

@@ -1,6 +1,7 @@
 //! Nothing outlives its judge.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use harness::report::Verdict;
@@ -14,6 +15,8 @@ pub const TESTS: &[Test] = &[
     ("a_crash_with_a_child_that_holds_the_channel", a_crash_with_a_child_that_holds_the_channel),
     ("a_family_killed_on_time_out", a_family_killed_on_time_out),
     ("no_folder_is_left", no_folder_is_left),
+    ("a_judge_killed_leaves_nothing", a_judge_killed_leaves_nothing),
+    ("a_worker_started_by_hand_leaves", a_worker_started_by_hand_leaves),
 ];
 
 /// Forks; the child notes its number and sleeps.
@@ -34,12 +37,19 @@ const FORK: &str = r#"
     }
 "#;
 
+/// The hidden verb by which this executable becomes a judge that is to be killed.
+pub const DOOMED: &str = "__doomed";
+
 /// Whether the process that the solution printed is gone, or becomes so.
 fn gone(court: &Court) -> bool {
     let log = court.judge.log();
     let pid = log.split_whitespace().nth(1).unwrap_or_else(|| panic!("no child in `{log}`"));
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while Path::new("/proc").join(pid).exists() {
+    comes_true(|| !Path::new("/proc").join(pid).exists())
+}
+
+fn comes_true(what: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !what() {
         if Instant::now() > deadline {
             return false;
         }
@@ -100,4 +110,43 @@ fn no_folder_is_left() {
     assert!(Path::new(&folder).join("rubbish").exists(), "{folder}");
     drop(court);
     assert!(!Path::new(&folder).exists(), "{folder}");
+}
+
+/// Hears a solution that never returns and has a daemon.
+pub fn doomed() {
+    Court::new(FORK, "child(true); wait_for_child(); pause();").hear();
+}
+
+fn a_judge_killed_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut judge = Command::new(std::env::current_exe().expect("this executable"))
+        .arg(DOOMED)
+        .env("TMPDIR", folder.path())
+        .spawn()
+        .expect("a process");
+    let scratch = || {
+        let entries = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+        let mut names = entries.map(|entry| entry.path());
+        names.find(|path| {
+            path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"nibble-"))
+        })
+    };
+    let daemon = || {
+        let pid = std::fs::read_to_string(scratch()?.join("child")).ok()?;
+        pid.ends_with('\n').then(|| Path::new("/proc").join(pid.trim()))
+    };
+    assert!(comes_true(|| daemon().is_some()), "no daemon was started");
+    let daemon = daemon().expect("still there");
+    judge.kill().expect("a process to kill");
+    judge.wait().expect("a process to wait for");
+    assert!(comes_true(|| !daemon.exists()), "the daemon lives on");
+    assert!(comes_true(|| scratch().is_none()), "the scratch folder is left");
+}
+
+fn a_worker_started_by_hand_leaves() {
+    let status = Command::new(std::env::current_exe().expect("this executable"))
+        .arg(harness::worker::VERB)
+        .stdin(Stdio::null())
+        .status();
+    assert_eq!(status.expect("a process").code(), Some(2));
 }
