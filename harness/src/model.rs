@@ -6,8 +6,8 @@
 //! ```text
 //! dram     bytes to and from memory / what a streaming kernel reaches of the bandwidth
 //! lsu      sectors through an SM's load-store path, two a cycle, and shared-memory passes
-//! issue    warp instructions of the busiest SM, four a cycle
-//! latency  rounds of resident warps x the life of one: its waits for memory and its instructions
+//! issue    warp instructions of the busiest SM, four a cycle, or the narrowest unit among them
+//! latency  rounds of resident warps x the life of one: waits for memory, shuffles, instructions
 //! launch   the cost of starting, once a call and a little for each further kernel
 //! ```
 //!
@@ -28,6 +28,9 @@ const SECTORS_PER_CYCLE: f64 = 2.0;
 const LOCAL_SECTORS_PER_CYCLE: f64 = 4.0;
 /// Of an SM, per cycle: one of each scheduler.
 const ISSUED_PER_CYCLE: f64 = 4.0;
+/// Warp instructions of an SM per cycle, of classes whose units are narrower than that.
+const NARROW: [(&str, f64); 4] =
+    [("special", 0.5), ("shuffle", 1.0), ("convert", 2.0), ("double", 2.0)];
 /// From a load to its value, from DRAM, under load.
 const MEMORY_LATENCY: f64 = 400e-9;
 /// Loads of one warp that wait at the same time.
@@ -37,6 +40,8 @@ const CYCLES_PER_INSTRUCTION: f64 = 2.0;
 /// Exponent of the norm that joins the terms. Infinity would be their maximum, which tells two
 /// kernels apart only by their slowest term; at 4 two equal terms cost 19 % more than one.
 const OVERLAP: f64 = 4.0;
+/// Cycles until another lane's value has arrived.
+const SHUFFLE_CYCLES: f64 = 23.0;
 const FIRST_LAUNCH: f64 = 2.0e-6;
 const FURTHER_LAUNCH: f64 = 1.0e-6;
 /// Registers of a kernel that `ptxas` said nothing of.
@@ -129,14 +134,23 @@ pub fn terms(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Terms {
     let warps = counted.warps.max(1) as f64;
     // A launch too small to fill the SMs has one round; a fraction of one cannot be.
     let rounds = (warps / (sms * f64::from(resident.warps.max(1)))).max(1.0);
+    let class = |name: &str| {
+        let found = counted.by_class.iter().find(|(class, _)| class == name);
+        found.map_or(0.0, |(_, count)| *count as f64)
+    };
+    let narrowest = NARROW.map(|(name, rate)| class(name) / rate);
+    let issue =
+        narrowest.into_iter().fold(counted.warp_instructions as f64 / ISSUED_PER_CYCLE, f64::max);
+
     let waits = (counted.global_load_requests as f64 / warps / LOADS_IN_FLIGHT).ceil();
     let instructions = counted.warp_instructions as f64 / warps;
-    let life = waits * MEMORY_LATENCY + cycles(instructions * CYCLES_PER_INSTRUCTION);
+    let chain = instructions * CYCLES_PER_INSTRUCTION + class("shuffle") / warps * SHUFFLE_CYCLES;
+    let life = waits * MEMORY_LATENCY + cycles(chain);
 
     Terms {
         dram: dram / (gpu.dram * DRAM_REACHED),
         lsu: cycles(lsu * busiest),
-        issue: cycles(counted.warp_instructions as f64 * busiest / ISSUED_PER_CYCLE),
+        issue: cycles(issue * busiest),
         latency: rounds * life,
     }
 }
