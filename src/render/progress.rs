@@ -4,7 +4,7 @@
 
 use std::{
     io::Write as _,
-    sync::mpsc::{self, RecvTimeoutError, Sender},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -13,8 +13,17 @@ use harness::Event;
 
 use super::{style, words};
 
-/// The line's end of the channel; dropping it takes the line away.
-pub struct Progress(Option<(Sender<String>, JoinHandle<()>)>);
+/// Our end of the channel; dropping it takes the line away.
+pub struct Progress(Option<(Sender<Line>, JoinHandle<()>)>);
+
+/// What is being done, and how far it is. The seconds count from the beginning of the step.
+#[derive(Debug, PartialEq)]
+struct Line {
+    step: String,
+    detail: String,
+    /// Said when the next step begins, and left standing: what took long and happens only once.
+    afterwards: Option<String>,
+}
 
 const TICK: Duration = Duration::from_millis(100);
 
@@ -24,29 +33,14 @@ impl Progress {
     }
 
     pub fn start() -> Self {
-        let (sender, receiver) = mpsc::channel::<String>();
-        let thread = thread::spawn(move || {
-            const SPINNER: [char; 8] = ['⣾', '⣽', '⣻', '⢿', '⡿', '⣟', '⣯', '⣷'];
-            let (mut text, mut since, mut turn) = (String::new(), Instant::now(), 0);
-            loop {
-                match receiver.recv_timeout(TICK) {
-                    Ok(next) => (text, since) = (next, Instant::now()),
-                    Err(RecvTimeoutError::Timeout) => turn += 1,
-                    Err(RecvTimeoutError::Disconnected) => break,
-                }
-                if !text.is_empty() {
-                    draw(SPINNER[turn % SPINNER.len()], &text, since.elapsed());
-                }
-            }
-            let _ = write!(anstream::stderr().lock(), "\r\x1b[K");
-        });
-        Self(Some((sender, thread)))
+        let (sender, receiver) = mpsc::channel();
+        Self(Some((sender, thread::spawn(move || show(&receiver)))))
     }
 
     pub fn event(&self, event: &Event) {
-        if let (Some((sender, _)), Some(text)) = (&self.0, sentence(event)) {
+        if let (Some((sender, _)), Some(line)) = (&self.0, line(event)) {
             // The thread ends only after this sender is gone.
-            let _ = sender.send(text);
+            let _ = sender.send(line);
         }
     }
 }
@@ -60,45 +54,83 @@ impl Drop for Progress {
     }
 }
 
-fn draw(spinner: char, text: &str, elapsed: Duration) {
-    let waited = match elapsed.as_secs_f64() {
-        s if s < 1.0 => String::new(),
-        s => format!("  {s:.0} s"),
+/// Until the sender is gone. What cannot be written is nobody's loss.
+fn show(lines: &Receiver<Line>) {
+    let mut stderr = anstream::stderr();
+    let mut current: Option<(Line, Instant)> = None;
+    let mut drawn: Option<Instant> = None;
+    loop {
+        match lines.recv_timeout(TICK) {
+            Ok(line) => {
+                current = Some(match current.take() {
+                    Some((before, since)) if before.step == line.step => (line, since),
+                    Some((Line { afterwards: Some(afterwards), .. }, since)) => {
+                        let waited = words::waited(since.elapsed().as_secs_f64());
+                        let _ = writeln!(stderr, "\r\x1b[K{afterwards} in {waited}");
+                        (line, Instant::now())
+                    }
+                    _ => (line, Instant::now()),
+                });
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        // Cases of a small problem end faster than anybody reads, and a terminal is slow.
+        if drawn.is_none_or(|last| last.elapsed() >= TICK / 2)
+            && let Some((line, since)) = &current
+        {
+            let _ = write!(stderr, "\r\x1b[K{}", drawing(line, since.elapsed()));
+            let _ = stderr.flush();
+            drawn = Some(Instant::now());
+        }
+    }
+    let _ = write!(stderr, "\r\x1b[K");
+    let _ = stderr.flush();
+}
+
+fn drawing(line: &Line, elapsed: Duration) -> String {
+    const SPINNER: [char; 8] = ['⣾', '⣽', '⣻', '⢿', '⡿', '⣟', '⣯', '⣷'];
+    let turn = (elapsed.as_millis() / TICK.as_millis()) as usize;
+    let waited = match elapsed.as_secs() {
+        0 => String::new(),
+        seconds => format!("  {seconds} s"),
     };
-    let text = words::cut(text, words::COLUMNS - 3 - waited.len());
-    let _ = write!(
-        anstream::stderr().lock(),
-        "\r\x1b[K{} {text}{}",
-        style::paint(style::ACCENT, spinner),
+    let text = format!("{}{}", line.step, line.detail);
+    format!(
+        "{} {}{}",
+        style::paint(style::ACCENT, SPINNER[turn % SPINNER.len()]),
+        words::cut(&text, words::COLUMNS - 3 - waited.len()),
         style::paint(style::DIM, waited)
-    );
+    )
 }
 
 /// What an event means for somebody who waits; nothing for those that end a step.
-fn sentence(event: &Event) -> Option<String> {
-    match event {
-        Event::Installing { what, done, total: Some(total) } if *total > 0 => {
-            let percent = *done as f64 / *total as f64 * 100.0;
-            let bar = words::bar(percent, 20);
-            Some(format!(
-                "installing {what}  {bar:░<20} {} of {}",
-                words::bytes(*done),
-                words::bytes(*total)
-            ))
+fn line(event: &Event) -> Option<Line> {
+    let (step, detail, afterwards) = match event {
+        Event::Installing { what, done, total } => {
+            let far = match total {
+                Some(total) if *total > 0 => {
+                    let bar = words::bar(*done as f64 / *total as f64 * 100.0, 16);
+                    format!("  {bar:░<16} {} of {}", words::bytes(*done), words::bytes(*total))
+                }
+                _ if *done > 0 => format!("  {}", words::bytes(*done)),
+                _ => String::new(),
+            };
+            let tick = style::paint(style::GOOD, "✓");
+            (format!("installing {what}"), far, Some(format!("{tick} installed {what}")))
         }
-        Event::Installing { what, done: 0, .. } => Some(format!("installing {what}")),
-        Event::Installing { what, done, .. } => {
-            Some(format!("installing {what}  {}", words::bytes(*done)))
+        Event::Compiling { file, arch } => {
+            (format!("compiling {file} for {arch}"), String::new(), None)
         }
-        Event::Compiling { file, arch } => Some(format!("compiling {file} for {arch}")),
         Event::CaseStarted { name, index, count } => {
-            Some(format!("checking {} of {count}: {name}", index + 1))
+            ("checking ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
         }
         Event::BenchStarted { name, index, count } => {
-            Some(format!("timing {} of {count}: {name}", index + 1))
+            ("timing ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
         }
-        Event::Compiled { .. } | Event::CaseFinished(_) | Event::Warning(_) => None,
-    }
+        Event::Compiled { .. } | Event::CaseFinished(_) | Event::Warning(_) => return None,
+    };
+    Some(Line { step, detail, afterwards })
 }
 
 #[cfg(test)]
@@ -117,12 +149,13 @@ mod tests {
             Event::BenchStarted { name: "1024x1024".into(), index: 3, count: 4 },
         ]
         .iter()
-        .filter_map(sentence)
+        .filter_map(line)
+        .map(|line| line.step + &line.detail)
         .collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         installing nvcc
         installing nvcc  3 MiB
-        installing nvcc  ██████████░░░░░░░░░░ 43 MiB of 86 MiB
+        installing nvcc  ████████░░░░░░░░ 43 MiB of 86 MiB
         compiling k.cu for sm_100a
         checking 1 of 42: 32x64 ties
         timing 4 of 4: 1024x1024
