@@ -2,7 +2,7 @@
 
 use std::{fmt, io, process::ExitCode};
 
-use crate::terminal::Terminal;
+use crate::{render::json, terminal::Terminal};
 
 /// What the process tells the shell. Part of the interface: scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,9 +50,13 @@ impl Failure {
         self
     }
 
-    /// Shows the failure on stderr and yields its exit code.
-    pub fn report(&self, terminal: &Terminal) -> Exit {
-        if self.exit != Exit::Accepted {
+    /// Shows the failure, to people on stderr, to programs on stdout, and yields its exit code.
+    pub fn report(&self, json: bool, terminal: &Terminal) -> Exit {
+        if self.exit == Exit::Accepted {
+            // A reader that has seen enough: there is nobody to tell.
+        } else if json {
+            let _ = terminal.print(&json::failure(None, self));
+        } else {
             terminal.error(&self.message, self.next.as_deref());
         }
         self.exit

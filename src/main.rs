@@ -30,9 +30,9 @@ fn main() -> ExitCode {
     if let Command::Worker { .. } = args.command {
         return harness::worker_main();
     }
+    let json = args.common.json;
     let terminal = Terminal::new(args.common.color, args.common.quiet);
-    let exit = Config::new(args.common, terminal)
-        .and_then(|config| command::run(args.command, &config))
-        .unwrap_or_else(|failure| failure.report(&terminal));
-    exit.into()
+    let result =
+        Config::new(args.common, terminal).and_then(|config| command::run(args.command, &config));
+    result.unwrap_or_else(|failure| failure.report(json, &terminal)).into()
 }

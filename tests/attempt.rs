@@ -28,3 +28,12 @@ fn its_source_comes_out_as_it_went_in() {
     let run = nibble.args([attempt.id.as_str()]).run().code(0).stderr_is_empty();
     assert_eq!(run.stdout, source);
 }
+
+/// Where a program reads, it reads why as well.
+#[test]
+fn programs_read_what_went_wrong() {
+    let run = Nibble::new(["attempt", "k7", "--json"]).run().code(2).stderr_is_empty();
+    let error = &run.json()[0]["error"];
+    assert_eq!(error["kind"], "usage");
+    assert_eq!(error["message"], "no attempt begins with `k7`");
+}

@@ -1,8 +1,11 @@
 //! `nibble doctor`: what works on this machine; each missing thing with what mends it.
 
-use std::{fs, thread};
+use std::{env, fs, thread};
 
-use harness::toolchain::{Search, ToolchainError};
+use harness::{
+    judge,
+    toolchain::{Search, ToolchainError},
+};
 use leaderboard::Store;
 use serde::Serialize;
 
@@ -33,7 +36,7 @@ enum State {
 }
 
 pub fn run(config: &Config) -> Result<Exit> {
-    let findings = [compiler(config), emulator(), gpu(), leaderboard(config)];
+    let findings = [compiler(config), emulator(), gpu(), isolation(), leaderboard(config)];
     let missing = findings.iter().any(|finding| finding.state == State::Missing);
     let text: String = findings
         .iter()
@@ -129,6 +132,24 @@ fn gpu() -> Finding {
             text: "none: kernels run on the emulator, and times are modelled".into(),
             mend: None,
         },
+    }
+}
+
+/// What a solution is kept from, found out by starting a worker that tries.
+fn isolation() -> Finding {
+    let name = "isolation";
+    let found = env::current_exe()
+        .map_err(|error| error.to_string())
+        .and_then(|nibble| judge::isolation(&nibble).map_err(|error| error.to_string()));
+    match found {
+        Ok(found) if found.files && found.network && found.signals => works(name, found.describe()),
+        Ok(found) => Finding {
+            name,
+            state: State::Absent,
+            text: format!("{}: run only solutions you trust", found.describe()),
+            mend: None,
+        },
+        Err(text) => Finding { name, state: State::Missing, text, mend: None },
     }
 }
 

@@ -134,7 +134,7 @@ fn failed(file: &Path, failure: &Failure, config: &Config) -> Result<Exit> {
         config.terminal.print(&json::failure(Some(&file.display().to_string()), failure))?;
         return Ok(failure.exit);
     }
-    Ok(failure.report(&config.terminal))
+    Ok(failure.report(false, &config.terminal))
 }
 
 fn readable(file: &Path) -> Result<()> {

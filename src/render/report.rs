@@ -12,8 +12,11 @@ pub fn screen(report: &Report) -> String {
     let mut text = heading(report);
     text.push_str(&kernels(&report.kernels));
     if !report.cases.is_empty() {
-        text.push('\n');
-        text.push_str(&cases::grid(&report.cases));
+        text.push_str(if report.cases.len() > 1 { "\n" } else { "" });
+        // A grid of one cell says less than the sentence below it.
+        if report.cases.len() > 1 {
+            text.push_str(&cases::grid(&report.cases));
+        }
         text.push_str(&cases::failures(&report.cases));
     }
     if !report.bench.is_empty() {
