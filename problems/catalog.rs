@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use thiserror::Error;
 
-use crate::{Manifest, Problem, mxfp4_quantize};
+use crate::{Manifest, Problem, mxfp4_quantize, nvfp4_quantize};
 
 /// A problem from its folder's name and the type that holds its code.
 macro_rules! problem {
@@ -23,7 +23,10 @@ macro_rules! problem {
     };
 }
 
-static CATALOG: [Problem; 1] = [problem!("mxfp4_quantize", mxfp4_quantize::Mxfp4Quantize)];
+static CATALOG: [Problem; 2] = [
+    problem!("mxfp4_quantize", mxfp4_quantize::Mxfp4Quantize),
+    problem!("nvfp4_quantize", nvfp4_quantize::Nvfp4Quantize),
+];
 
 /// Every problem, in the order lists show them.
 pub fn catalog() -> &'static [Problem] {
@@ -111,10 +114,9 @@ mod tests {
     #[test]
     fn a_wrong_name_is_answered_with_the_near_ones() {
         let error = find("mxfp4_quantise").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "no problem is called `mxfp4_quantise`; did you mean `mxfp4_quantize`?"
-        );
+        assert_eq!(error.near[0], "mxfp4_quantize");
+        let message = "no problem is called `mxfp4_quantise`; did you mean `mxfp4_quantize`";
+        assert!(error.to_string().starts_with(message), "{error}");
         let error = find("zzz").unwrap_err();
         assert_eq!(error.to_string(), "no problem is called `zzz`; `nibble list` shows them all");
     }

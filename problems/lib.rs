@@ -24,11 +24,16 @@ mod parameter;
 mod poison;
 mod problem;
 mod random;
+mod reciprocal;
 mod sizes;
+#[cfg(test)]
+mod testing;
 mod unwritten;
 
 #[path = "mxfp4_quantize/reference.rs"]
 mod mxfp4_quantize;
+#[path = "nvfp4_quantize/reference.rs"]
+mod nvfp4_quantize;
 
 pub use catalog::{UnknownProblem, catalog, find};
 pub use comparison::{Comparison, Expected, FirstMismatch, QuantizedElement};

@@ -98,6 +98,14 @@ pub fn write(array: &Array) -> Vec<u8> {
     file
 }
 
+/// A golden file of a problem, for tests.
+#[cfg(test)]
+pub(crate) fn golden(problem: &str, name: &str) -> Array {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(problem).join("golden");
+    let file = std::fs::read(folder.join(name).with_extension("npy")).expect(name);
+    read(&file).expect(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

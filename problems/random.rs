@@ -59,6 +59,10 @@ impl Random {
         }
     }
 
+    pub fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        self.generator.fill_bytes(bytes);
+    }
+
     /// Standard normal values, in pairs (Box and Muller).
     pub fn fill_normal(&mut self, values: &mut [f32]) {
         for pair in values.chunks_mut(2) {

@@ -11,9 +11,17 @@ pub(crate) struct Untouched<'a> {
     pub name: &'static str,
     pub expected: &'a [u8],
     pub given: &'a [u8],
+    pub rows: usize,
     pub columns: usize,
     pub width: usize,
+    /// Where element `index` of the matrix lies, in elements.
+    pub place: &'a (dyn Fn(usize) -> usize + Sync),
     pub poison: &'a Poison,
+}
+
+/// The place of elements in a plain row-major matrix.
+pub(crate) fn in_order(index: usize) -> usize {
+    index
 }
 
 /// What was found in one output.
@@ -25,27 +33,27 @@ pub(crate) struct Findings {
 }
 
 impl Untouched<'_> {
-    /// Whether element `index` is wrong and still holds the pattern.
-    pub fn is(&self, index: usize) -> bool {
-        let bytes = index * self.width..(index + 1) * self.width;
-        let given = &self.given[bytes.clone()];
-        given != &self.expected[bytes.clone()] && self.poison.matches(bytes.start, given)
+    /// Whether what lies at `place` is wrong and still holds the pattern.
+    pub fn at(&self, place: usize) -> bool {
+        let bytes = place * self.width..(place + 1) * self.width;
+        self.wrong(place) && self.poison.matches(bytes.start, &self.given[bytes])
+    }
+
+    fn wrong(&self, place: usize) -> bool {
+        let bytes = place * self.width..(place + 1) * self.width;
+        self.given[bytes.clone()] != self.expected[bytes]
     }
 
     pub fn find(&self) -> Findings {
-        let rows = self.given.len() / self.width / self.columns;
-        let empty = || (0u64, ErrorMap::new(rows, self.columns));
-        let (wrong, map) = (0..rows)
+        let empty = || (0u64, ErrorMap::new(self.rows, self.columns));
+        let (wrong, map) = (0..self.rows)
             .into_par_iter()
             .fold(empty, |(mut wrong, mut map), row| {
-                let bytes = self.columns * self.width;
-                let bytes = row * bytes..(row + 1) * bytes;
-                if self.given[bytes.clone()] != self.expected[bytes] {
-                    for column in 0..self.columns {
-                        let index = row * self.columns + column;
-                        let element = index * self.width..(index + 1) * self.width;
-                        wrong += u64::from(self.given[element.clone()] != self.expected[element]);
-                        if self.is(index) {
+                for column in 0..self.columns {
+                    let place = (self.place)(row * self.columns + column);
+                    if self.wrong(place) {
+                        wrong += 1;
+                        if self.at(place) {
                             map.add(row, column);
                         }
                     }
@@ -62,7 +70,7 @@ impl Untouched<'_> {
     }
 
     fn say(&self, count: u64, map: &ErrorMap) -> (String, String) {
-        let all = (self.given.len() / self.width) as u64;
+        let all = (self.rows * self.columns) as u64;
         let region = match map.region() {
             // The pattern is right by chance in one byte of 256.
             Region::Everywhere if count * 10 > all * 9 => "",

@@ -15,7 +15,7 @@ use super::recipe::{Matrix, Recipe};
 use super::{BLOCK, divisor_byte, reciprocal};
 use crate::error_map::ErrorMap;
 use crate::problem::Given;
-use crate::unwritten::Untouched;
+use crate::unwritten::{Untouched, in_order};
 use crate::{Comparison, Expected, FirstMismatch, Poison, QuantizedElement};
 
 pub(super) fn compare(
@@ -29,8 +29,10 @@ pub(super) fn compare(
         name,
         expected: &expected.outputs[output],
         given: outputs[output],
+        rows: given.size("m"),
         columns,
         width: 1,
+        place: &in_order,
         poison,
     };
     let view = View {

@@ -37,7 +37,7 @@ impl View<'_> {
 
     fn agrees(&self, recipe: &Recipe, block: usize, excuse: bool) -> bool {
         let View { matrix, q, scale } = self;
-        let excused = |output: &Untouched, index: usize| excuse && output.is(index);
+        let excused = |output: &Untouched, index: usize| excuse && output.at(index);
         let written = recipe.block(matrix, block, false);
         let zeros = || matrix.block(block).iter().all(|&x| x == 0.0);
         // A layout with pads reaches past the end, where nothing can be compared.

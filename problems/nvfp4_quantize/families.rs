@@ -1,0 +1,118 @@
+//! Input families, in f16. What the global scale makes of them is part of the design: it is
+//! 2688 / amax of the whole tensor, so a few large values decide what all others scale to.
+
+use formats::{e2m1, f16};
+
+use super::BLOCK;
+use crate::random::{Random, fill_chunks};
+use crate::{Family, Seed};
+
+/// Elements that one stream of random numbers draws; a multiple of [`BLOCK`].
+const CHUNK: usize = 1 << 13;
+
+/// A stream for what all blocks of a case share.
+const SHARED: u64 = u64::MAX;
+
+pub(super) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
+    let last = a.len().saturating_sub(BLOCK);
+    let shared = Random::new(seed, SHARED).between(-4, 4);
+    fill_chunks(seed, 0, a, CHUNK, |random, start, values| {
+        if family == Family::Uniform {
+            random.fill_bytes(bytemuck::cast_slice_mut(values));
+            values.iter_mut().for_each(|x| *x = uniform(*x));
+            return;
+        }
+        for (index, block) in values.chunks_mut(BLOCK).enumerate() {
+            let is_last = start + index * BLOCK == last;
+            let floats = match family {
+                Family::Wide => wide(random),
+                Family::Ties => ties(random, shared, is_last),
+                Family::Zeros => zeros(random),
+                Family::Outliers => outliers(random, is_last),
+                Family::Special => special(random),
+                Family::Uniform | Family::Normal | Family::Codes => normal(random),
+            };
+            block.iter_mut().zip(floats).for_each(|(x, float)| *x = f16::encode(float));
+        }
+    });
+}
+
+/// In [-1, 1) on a grid of 2^-10, from random bits: `torch.rand(…, dtype=float16) * 2 - 1`.
+fn uniform(bits: u16) -> u16 {
+    f16::encode(f32::from(bits >> 5) * 2f32.powi(-10) - 1.0)
+}
+
+fn normal(random: &mut Random) -> [f32; BLOCK] {
+    let mut block = [0.0; BLOCK];
+    random.fill_normal(&mut block);
+    block
+}
+
+/// Uniform values times a power of two that belongs to the block. Beside the largest blocks the
+/// smallest have a scale of zero or a subnormal one.
+fn wide(random: &mut Random) -> [f32; BLOCK] {
+    let magnitude = 2f32.powi(random.between(-14, 12));
+    [0.0; BLOCK].map(|_| random.uniform() * magnitude)
+}
+
+/// Exact midpoints and their f16 neighbours. The last block holds the tensor's amax, 2688·2^shared,
+/// which makes the global scale a power of two; the amax of every other block is 6 times a power of
+/// two, which makes its scale and its factor powers of two, whose reciprocals are exact.
+fn ties(random: &mut Random, shared: i32, last: bool) -> [f32; BLOCK] {
+    let unit = 2f32.powi(shared + random.between(-3, 8));
+    let mut block = [0.0; BLOCK].map(|_| {
+        let midpoint = f16::encode(random.pick(&e2m1::MIDPOINTS) * unit);
+        let near = midpoint.wrapping_add_signed(random.pick(&[0, 0, -1, 1]));
+        f16::decode(near) * random.sign()
+    });
+    block[random.below(BLOCK as u32) as usize] = 6.0 * unit * random.sign();
+    if last {
+        block[BLOCK - 1] = 2688.0 * 2f32.powi(shared) * random.sign();
+    }
+    block
+}
+
+/// Both zeros, values that round to zero, and blocks of nothing else.
+fn zeros(random: &mut Random) -> [f32; BLOCK] {
+    let kind = random.below(4);
+    let mut block = [0.0; BLOCK].map(|_| {
+        let tiny = random.uniform() * 0.03;
+        match kind {
+            0 => 0.0,
+            1 => -0.0,
+            2 => 0.0 * random.sign(),
+            _ => random.pick(&[0.0, -0.0, tiny]),
+        }
+    });
+    if kind == 3 {
+        block[random.below(BLOCK as u32) as usize] = random.sign();
+    }
+    block
+}
+
+/// Normal values and one up to 2^10 times larger, anywhere in the block; always at the very end.
+fn outliers(random: &mut Random, last: bool) -> [f32; BLOCK] {
+    let mut block = normal(random);
+    if last || random.below(2) == 0 {
+        let at = if last { BLOCK as u32 - 1 } else { random.below(BLOCK as u32) };
+        block[at as usize] = 2f32.powi(random.between(3, 10)) * random.uniform();
+    }
+    block
+}
+
+/// Subnormals, the least normal and the largest finite values, powers of two, blocks of one
+/// magnitude.
+fn special(random: &mut Random) -> [f32; BLOCK] {
+    let kind = random.below(5);
+    let power = random.between(-14, 12);
+    [0.0; BLOCK].map(|_| {
+        let magnitude = match kind {
+            0 => f16::decode(random.below(0x0400) as u16),
+            1 => f16::decode(random.below(0x0c00) as u16),
+            2 => f16::decode(0x7bff - random.below(0x0c00) as u16),
+            3 => 2f32.powi((power + random.between(-3, 3)).clamp(-24, 15)),
+            _ => 2f32.powi(power),
+        };
+        magnitude * random.sign()
+    })
+}
