@@ -11,6 +11,7 @@
 //! compiled CUDA program finds it where it expects `libcudart`.
 
 mod counters;
+pub mod cudart;
 mod exec;
 pub mod fatbin;
 mod fault;

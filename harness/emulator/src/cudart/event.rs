@@ -1,0 +1,95 @@
+//! Events, and the clock they read.
+//!
+//! The clock is the sum of the launches' times: modelled ones if the session has a model, so that
+//! a program that times its own kernels prints modelled times, else the host's. Copies and the
+//! host's own work take no time.
+
+use super::abi::{EventHandle, Out, StreamHandle};
+use super::error::{Code, Failure, Outcome};
+use super::session::Session;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    flags: u32,
+    /// Nanoseconds of the session's clock.
+    recorded: Option<f64>,
+}
+
+const DISABLE_TIMING: u32 = 2;
+const KNOWN_FLAGS: u32 = 7;
+
+impl Session {
+    pub fn event(&self, handle: EventHandle) -> Result<Event, Failure> {
+        self.events
+            .get(&handle)
+            .copied()
+            .ok_or_else(|| Code::INVALID_HANDLE.because("it is no event, or destroyed"))
+    }
+
+    fn create_event(&mut self, out: Out<EventHandle>, flags: u32) -> Outcome {
+        if flags & !KNOWN_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE.because(format!("unknown flags {flags:#x}")));
+        }
+        let handle = self.handle();
+        out.set(handle)?;
+        self.events.insert(handle, Event { flags, recorded: None });
+        Ok(())
+    }
+
+    fn record(&mut self, handle: EventHandle, stream: StreamHandle) -> Outcome {
+        self.stream(stream)?;
+        let event = self.event(handle)?;
+        self.events.insert(handle, Event { recorded: Some(self.clock), ..event });
+        Ok(())
+    }
+
+    fn moment(&self, handle: EventHandle) -> Result<f64, Failure> {
+        let event = self.event(handle)?;
+        if event.flags & DISABLE_TIMING != 0 {
+            return Err(Code::INVALID_HANDLE.because("the event was created without timing"));
+        }
+        event.recorded.ok_or_else(|| Code::INVALID_HANDLE.because("the event was never recorded"))
+    }
+}
+
+runtime! {
+    fn cudaEventCreate(event: Out<EventHandle>) |session| {
+        session.create_event(event, 0)
+    }
+
+    fn cudaEventCreateWithFlags(event: Out<EventHandle>, flags: u32) |session| {
+        session.create_event(event, flags)
+    }
+
+    fn cudaEventRecord(event: EventHandle, stream: StreamHandle) + cudaEventRecord_ptsz |session| {
+        session.record(event, stream)
+    }
+
+    fn cudaEventRecordWithFlags(
+        event: EventHandle, stream: StreamHandle, _flags: u32,
+    ) + cudaEventRecordWithFlags_ptsz |session| {
+        session.record(event, stream)
+    }
+
+    fn cudaEventSynchronize(event: EventHandle) |session| {
+        session.event(event).map(drop)
+    }
+
+    fn cudaEventQuery(event: EventHandle) |session| {
+        session.event(event).map(drop)
+    }
+
+    fn cudaEventElapsedTime(
+        milliseconds: Out<f32>, start: EventHandle, end: EventHandle,
+    ) |session| {
+        let elapsed = session.moment(end)? - session.moment(start)?;
+        milliseconds.set((elapsed / 1e6) as f32)
+    }
+
+    fn cudaEventDestroy(event: EventHandle) |session| {
+        match session.events.remove(&event) {
+            Some(_) => Ok(()),
+            None => Err(Code::INVALID_HANDLE.because("it is no event, or destroyed")),
+        }
+    }
+}
