@@ -12,8 +12,11 @@
 
 pub mod process;
 
+mod declaration;
 mod error;
+mod failure;
 mod image;
+mod includes;
 mod name;
 mod nvcc;
 mod ptxas;

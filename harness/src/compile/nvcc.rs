@@ -9,11 +9,14 @@ use std::{
 
 use super::{
     CompileError, Request, Target,
-    error::CompileError::{Arch, Changed, OutOfMemory, Rejected},
+    declaration::Declaration,
+    error::CompileError::{Changed, Rejected},
+    failure::{explain, signature_error},
     image::Image,
+    includes,
     process::{self, Bounds, Ended},
     ptxas,
-    signature::{Declaration, Difference, SignatureError, prototype},
+    signature::Difference,
     unit,
 };
 use crate::{
@@ -24,7 +27,7 @@ use crate::{
 };
 
 /// Address space of each process. cicc takes under 1 GiB for the largest CUTLASS kernels seen.
-const MEMORY: u64 = 8 << 30;
+pub const MEMORY: u64 = 8 << 30;
 /// Largest file that any of them may write.
 const FILE: u64 = 1 << 30;
 /// Kept of what the compiler prints: the first half of it from the start, the rest from the end.
@@ -83,7 +86,7 @@ pub fn build(
     let mut nvcc = Command::new(&toolchain.nvcc);
     nvcc.args(&flags)
         .args(folders(request))
-        .args(["-MMD", "-MF", "includes.d", "--keep", "--keep-dir", "."])
+        .args(["-MMD", "-MF", includes::FILE, "--keep", "--keep-dir", "."])
         .args(["-o", "solution.so", unit::NAME]);
     if let (Target::Cuda, Some(dir)) = (request.target, &toolchain.library_dir) {
         nvcc.arg("-L").arg(dir);
@@ -128,7 +131,7 @@ pub fn build(
         ptx: image.ptx,
         flags,
         warnings: diagnostics.into_iter().filter(|d| d.severity == Severity::Warning).collect(),
-        includes: includes(toolchain, source.path.as_path(), work),
+        includes: includes::read(toolchain, &source.path, &work.0),
     })
 }
 
@@ -222,147 +225,9 @@ fn capped(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn signature_error(
-    request: &Request<'_>,
-    line: Option<usize>,
-    difference: Difference,
-) -> SignatureError {
-    SignatureError { line, difference, expected: prototype(request.parameters) }
-}
-
-/// Which kind of failure it was.
-fn explain(
-    toolchain: &Toolchain,
-    request: &Request<'_>,
-    declaration: Option<&Declaration>,
-    mut diagnostics: Vec<Diagnostic>,
-    raw: String,
-) -> CompileError {
-    let says = |patterns: &[&str]| patterns.iter().any(|pattern| raw.contains(pattern));
-    if says(&["Unsupported gpu architecture", "is not defined for option 'gpu-architecture'"]) {
-        let version = toolchain.version.to_string();
-        return Arch { arch: request.arch.to_owned(), version };
-    }
-    if says(&["No space left on device", "Disk quota exceeded"]) {
-        let full = io::Error::from(io::ErrorKind::StorageFull);
-        return CompileError::cache(&toolchain.cache, &full);
-    }
-    if says(&["bad_alloc", "out of memory", "virtual memory exhausted", "Cannot allocate memory"]) {
-        return OutOfMemory { bytes: MEMORY };
-    }
-    // Complaints about the unit itself: either an assertion of ours, or the user's file ends in the
-    // middle of something, or has no `solution`.
-    let in_unit = |d: &Diagnostic| d.file.as_deref().is_some_and(|file| file.ends_with(unit::NAME));
-    let own = |d: &&Diagnostic| in_unit(d) && d.severity == Severity::Error;
-    let foreign = diagnostics.iter().any(|d| !in_unit(d) && d.severity == Severity::Error);
-    if let Some(error) = diagnostics.iter().find(own).filter(|_| !foreign)
-        && let Some(difference) = difference(error, request, declaration)
-    {
-        let line = match difference {
-            Difference::Type { index, .. } => {
-                declaration.and_then(|d| Some(d.parameters.get(index - 1)?.line))
-            }
-            _ => declaration.map(|d| d.line),
-        };
-        return signature_error(request, line, difference).into();
-    }
-    let last = u32::try_from(request.source.text.lines().count()).ok();
-    for diagnostic in diagnostics.iter_mut().filter(|d| in_unit(d)) {
-        diagnostic.file = Some(request.source.typed.display().to_string());
-        diagnostic.line = last;
-        diagnostic.column = None;
-    }
-    Rejected { diagnostics, raw }
-}
-
-/// What a failed assertion of the unit means.
-fn difference(
-    error: &Diagnostic,
-    request: &Request<'_>,
-    declaration: Option<&Declaration>,
-) -> Option<Difference> {
-    let message = &error.message;
-    if message.contains("has no \"solution\"") {
-        return Some(Difference::Missing);
-    }
-    let rest = message.split_once(unit::MARK)?.1;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let number: usize = digits.parse().ok()?;
-    let Some(index) = number.checked_sub(1) else {
-        let found = declaration.map(|d| d.parameters.len());
-        let expected = request.parameters.len();
-        return Some(match found.filter(|&found| found != expected) {
-            Some(found) => Difference::Arity { found, expected },
-            None => Difference::Returns { found: "another type".to_owned() },
-        });
-    };
-    let expected = request.parameters.get(index)?.to_string();
-    Some(match declaration.and_then(|d| d.parameters.get(index)) {
-        Some(found) => Difference::Type { index: number, found: found.text.clone(), expected },
-        None => Difference::Hidden { index: number, expected },
-    })
-}
-
-/// What was read besides the source. Headers of the compiler and the system are left out: the
-/// compiler's identity is part of the key, and hashing hundreds of files would cost more than the
-/// look-up may.
-fn includes(toolchain: &Toolchain, source: &Path, work: &Work) -> Vec<PathBuf> {
-    let text = fs::read_to_string(work.file("includes.d")).unwrap_or_default();
-    let root = toolchain.root();
-    let mut paths: Vec<PathBuf> = dependencies(&text)
-        .into_iter()
-        .map(|path| work.0.join(path))
-        .filter(|path| path != source && path.file_name() != Some(unit::NAME.as_ref()))
-        .filter(|path| {
-            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            root.as_ref().is_none_or(|root| !real.starts_with(root))
-        })
-        .collect();
-    paths.sort();
-    paths.dedup();
-    paths
-}
-
-/// The prerequisites of a makefile's rule: names with `\ ` for a space, `$$` for a dollar, lines
-/// continued by a backslash.
-fn dependencies(rule: &str) -> Vec<String> {
-    let Some((_, list)) = rule.split_once(" :").or_else(|| rule.split_once(": ")) else {
-        return Vec::new();
-    };
-    let mut names = vec![String::new()];
-    let mut characters = list.chars().peekable();
-    while let Some(c) = characters.next() {
-        let Some(name) = names.last_mut() else { break };
-        match (c, characters.peek()) {
-            ('\\', Some('\n')) | ('$', Some('$')) => {
-                if characters.next() == Some('$') {
-                    name.push('$');
-                } else {
-                    names.push(String::new());
-                }
-            }
-            ('\\', Some(&escaped @ (' ' | '#'))) => {
-                characters.next();
-                name.push(escaped);
-            }
-            (c, _) if c.is_whitespace() => names.push(String::new()),
-            (c, _) => name.push(c),
-        }
-    }
-    names.retain(|name| !name.is_empty());
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dependencies_are_names_of_a_makefile() {
-        let rule = "solution.so : solution.cu \\\n    /a/b\\ c.h \\\n  /d$$e.h ../f\\#.cuh\n";
-        assert_eq!(dependencies(rule), ["solution.cu", "/a/b c.h", "/d$e.h", "../f#.cuh"]);
-        assert_eq!(dependencies(""), [""; 0]);
-    }
 
     #[test]
     fn the_assembler_is_told_what_changes_its_facts() {

@@ -27,7 +27,7 @@ pub enum ToolchainError {
     #[error("no nvcc, and the package index cannot be reached to install one:\n{tail}")]
     NoNetwork { tail: String },
     #[error(
-        "the disk of {} is too full for the compiler, which needs {} MB",
+        "the disk of {} is full: nibble needs {} MB there",
         folder.display(),
         needed / 1_000_000
     )]
@@ -50,6 +50,9 @@ pub enum ToolchainError {
     Cache { path: PathBuf, why: String },
 }
 
+/// What compiling takes on disk: intermediate files of a large kernel, and its library.
+const WORK_BYTES: u64 = 64_000_000;
+
 impl ToolchainError {
     pub(crate) fn cache(path: impl Into<PathBuf>, error: &std::io::Error) -> Self {
         let path = path.into();
@@ -57,7 +60,7 @@ impl ToolchainError {
             error.kind(),
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
         ) {
-            return Self::DiskFull { folder: path, needed: super::install::NEEDED_BYTES };
+            return Self::DiskFull { folder: path, needed: WORK_BYTES };
         }
         Self::Cache { path, why: error.to_string() }
     }

@@ -3,13 +3,14 @@
 //! ```text
 //! CACHE/toolchains/
 //!     lock              held while installing; the kernel lets go of it when its holder dies
-//!     installing/       what a running installation has so far
+//!     installing-XXXX/  what a running installation has so far
 //!     cuda-13.0.88/     complete: it got this name by one rename
 //! ```
 //!
 //! Two processes at once: the second waits for the lock, then finds the copy. A process that was
-//! killed leaves `installing/` without a holder of the lock, and the next one removes it; wheels
-//! that were downloaded whole are in the installer's own cache and are not fetched again.
+//! killed leaves its folder without a holder of the lock, and the next one removes it; wheels that
+//! were downloaded whole are in the installer's own cache and are not fetched again. The folders
+//! have names of their own because a killed nibble may leave a pip that goes on writing for a while.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -31,6 +32,9 @@ use crate::{
 
 /// Bytes of disk an installation needs while it runs.
 pub const NEEDED_BYTES: u64 = DOWNLOAD_BYTES + UNPACKED_BYTES;
+
+/// How the folder of an installation under way begins.
+const UNFINISHED: &str = "installing-";
 
 /// A slow line (1 Mbit/s) takes 14 minutes.
 const MINUTES: u64 = 30;
@@ -60,6 +64,12 @@ pub fn install(
     let store = store(&search.cache);
     fs::create_dir_all(&store).map_err(|error| ToolchainError::cache(&store, &error))?;
     let _lock = lock(&store.join("lock"), interrupt, emit)?;
+    for stale in fs::read_dir(&store).into_iter().flatten().flatten() {
+        if stale.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+            // What an orphan is still writing to cannot always be removed; the next one tries again.
+            let _ = fs::remove_dir_all(stale.path());
+        }
+    }
     if let Some(nvcc) = installed(&search.cache) {
         return Ok(nvcc);
     }
@@ -67,13 +77,11 @@ pub fn install(
         return Err(ToolchainError::NoWheels { machine: std::env::consts::ARCH.to_owned() });
     }
     let installer = Installer::find(search)?;
-    let scratch = store.join("installing");
-    remove(&scratch)?;
-    let done = fetch(&installer, search, &scratch, interrupt, emit)
-        .and_then(|()| settle(&scratch.join("toolkit"), &search.cache));
-    // Whatever came of it, nothing half-done stays.
-    remove(&scratch)?;
-    done?;
+    // Removed when dropped: whatever comes of it, nothing half-done stays.
+    let scratch = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&store);
+    let scratch = scratch.map_err(|error| ToolchainError::cache(&store, &error))?;
+    fetch(&installer, search, scratch.path(), interrupt, emit)?;
+    settle(&scratch.path().join("toolkit"), &search.cache)?;
     installed(&search.cache).ok_or_else(|| ToolchainError::InstallFailed {
         tail: "    the wheels lack parts of the compiler".to_owned(),
     })
@@ -156,17 +164,11 @@ fn fetch(
 /// Gives the finished copy its name. A damaged one of that name makes way.
 fn settle(toolkit: &Path, cache: &Path) -> Result<(), ToolchainError> {
     let home = home(cache);
-    remove(&home)?;
-    fs::rename(toolkit, &home).map_err(|error| ToolchainError::cache(&home, &error))
-}
-
-fn remove(folder: &Path) -> Result<(), ToolchainError> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(ToolchainError::cache(folder, &error))
-        }
-        _ => Ok(()),
+    let failed = |error: io::Error| ToolchainError::cache(&home, &error);
+    if home.exists() {
+        fs::remove_dir_all(&home).map_err(failed)?;
     }
+    fs::rename(toolkit, &home).map_err(failed)
 }
 
 fn free(folder: &Path) -> Option<u64> {
