@@ -54,7 +54,7 @@ fn outcome(report: &Report) -> Outcome {
         modelled: report.modelled,
         toolchain: Toolchain {
             nibble: env!("CARGO_PKG_VERSION").into(),
-            nvcc: None,
+            nvcc: report.nvcc.clone(),
             flags: report.nvcc_flags.clone(),
         },
         kernels: report.kernels.iter().map(kernel).collect(),
@@ -142,7 +142,8 @@ fn size(bench: &BenchReport) -> Size {
         median: Time { us: bench.median_us, interval_us: bench.ci_us },
         sol_us: bench.sol_us,
         sol_percent: bench.sol_percent,
-        counters: (!bench.launches.is_empty()).then(|| counters(&bench.launches)),
+        counters: (!bench.launches.is_empty())
+            .then(|| Counters { occupancy: bench.occupancy, ..counters(&bench.launches) }),
     }
 }
 

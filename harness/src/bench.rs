@@ -87,6 +87,7 @@ fn modelled(
     Ok(BenchReport {
         modelled: true,
         limiter: Some(modelled.limiter.to_owned()),
+        occupancy: Some(modelled.occupancy),
         launches: launches.to_vec(),
         ..blank(setup, case, micros)?
     })
@@ -109,6 +110,7 @@ fn blank(setup: &Setup<'_>, case: &CaseSpec, micros: f64) -> Result<BenchReport,
         sol_us: floor,
         sol_percent: roofline::percent(floor, micros),
         limiter: None,
+        occupancy: None,
         samples_us: Vec::new(),
         launches: Vec::new(),
     })

@@ -16,7 +16,7 @@
 
 use crate::device::Launch;
 use crate::gpus::Gpu;
-use crate::occupancy::{Demand, occupancy};
+use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::report::KernelFacts;
 
 /// What streaming kernels reach of the data sheet's bandwidth.
@@ -85,6 +85,8 @@ pub struct Modelled {
     /// What limits the launch that takes longest: "dram", "lsu", "issue", "latency", or "launch"
     /// where starting takes longer than all of them.
     pub limiter: &'static str,
+    /// Of the launch that has the least: see [`crate::report::BenchReport::occupancy`].
+    pub occupancy: f64,
 }
 
 /// Models one call: its launches in order, one after the other.
@@ -101,24 +103,31 @@ pub fn call(gpu: &Gpu, launches: &[Launch], kernels: &[KernelFacts]) -> Modelled
         Some((_, limiter)) if running > starting => limiter,
         _ => "launch",
     };
-    Modelled { seconds: running + starting, limiter }
+    let shares = launches.iter().map(|launch| {
+        f64::from(resident(gpu, launch, kernels).warps) / f64::from(gpu.warps.max(1))
+    });
+    Modelled { seconds: running + starting, limiter, occupancy: shares.fold(1.0, f64::min) }
+}
+
+/// What of a launch is on one SM at the same time.
+fn resident(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Occupancy {
+    let facts = kernels
+        .iter()
+        .find(|kernel| kernel.mangled == launch.kernel || kernel.name == launch.kernel);
+    occupancy(
+        gpu,
+        Demand {
+            threads: launch.block.iter().product(),
+            registers: facts.map_or(UNKNOWN_REGISTERS, |facts| facts.registers),
+            shared: launch.counters.static_shared + launch.dynamic_shared,
+        },
+    )
 }
 
 /// What bounds one launch.
 pub fn terms(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Terms {
     let counted = &launch.counters;
-    let facts = kernels
-        .iter()
-        .find(|kernel| kernel.mangled == launch.kernel || kernel.name == launch.kernel);
-    let threads = launch.block.iter().product();
-    let resident = occupancy(
-        gpu,
-        Demand {
-            threads,
-            registers: facts.map_or(UNKNOWN_REGISTERS, |facts| facts.registers),
-            shared: counted.static_shared + launch.dynamic_shared,
-        },
-    );
+    let resident = resident(gpu, launch, kernels);
     let sms = f64::from(gpu.sms);
     let ctas = counted.ctas.max(1) as f64;
     // The SM with the most CTAs ends last; work is taken to be spread evenly over CTAs.

@@ -165,7 +165,8 @@ fn a_spilling_kernel_is_slower_and_a_second_launch_costs() {
 #[test]
 fn nothing_launched_has_a_finite_time() {
     let gpu = for_arch("sm_100a").unwrap();
-    assert_eq!(call(gpu, &[], &[]), Modelled { seconds: FIRST_LAUNCH, limiter: "launch" });
+    let nothing = Modelled { seconds: FIRST_LAUNCH, limiter: "launch", occupancy: 1.0 };
+    assert_eq!(call(gpu, &[], &[]), nothing);
     let mut odd = launch(&FOUR_LANES, 256);
     odd.counters = Counters::default();
     odd.block = [2048, 1, 1];

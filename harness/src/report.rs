@@ -77,6 +77,9 @@ pub struct BenchReport {
     pub sol_percent: f64,
     /// What limits it by the model: "dram", "lsu", "issue", "latency", "launch".
     pub limiter: Option<String>,
+    /// Resident warps over those an SM can hold, 0 to 1, of the launch that has the least. Absent
+    /// on a GPU.
+    pub occupancy: Option<f64>,
     pub samples_us: Vec<f64>,
     pub launches: Vec<crate::device::Launch>,
 }
@@ -91,6 +94,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// The compiler's errors, the fault, or why nothing ran.
     pub message: Option<String>,
+    /// "13.0.88"; absent where nothing was to be compiled.
+    pub nvcc: Option<String>,
     pub nvcc_flags: Vec<String>,
     pub kernels: Vec<KernelFacts>,
     pub cases: Vec<CaseReport>,

@@ -108,6 +108,7 @@ fn blank(config: &Config, problem: &Problem, source: &Source, device: DeviceInfo
         device,
         verdict: Verdict::Accepted,
         message: None,
+        nvcc: None,
         nvcc_flags: Vec::new(),
         kernels: Vec::new(),
         cases: Vec::new(),
@@ -131,6 +132,7 @@ fn compile(
 ) -> Result<Option<Judge>, Error> {
     let search = Search::from_environment(config.nvcc.clone())?;
     let toolchain = search.find_or_install(&config.interrupt, emit)?;
+    report.nvcc = Some(toolchain.version.to_string());
     let parameters: Vec<_> = problem
         .manifest()
         .signature

@@ -23,6 +23,7 @@ struct Solved<'a> {
     device: &'a DeviceInfo,
     verdict: Verdict,
     message: Option<&'a str>,
+    nvcc: Option<&'a str>,
     nvcc_flags: &'a [String],
     kernels: &'a [KernelFacts],
     cases: Vec<Case<'a>>,
@@ -77,6 +78,7 @@ struct Bench<'a> {
     sol_us: f64,
     sol_percent: f64,
     limiter: Option<&'a str>,
+    occupancy: Option<f64>,
     samples_us: &'a [f64],
     launches: &'a [Launch],
 }
@@ -92,6 +94,7 @@ impl<'a> Bench<'a> {
             sol_us: bench.sol_us,
             sol_percent: bench.sol_percent,
             limiter: bench.limiter.as_deref(),
+            occupancy: bench.occupancy,
             samples_us: &bench.samples_us,
             launches: &bench.launches,
         }
@@ -130,6 +133,7 @@ pub fn report(report: &Report, attempt: Option<&str>, rank: Option<usize>) -> St
         device: &report.device,
         verdict: report.verdict,
         message: report.message.as_deref(),
+        nvcc: report.nvcc.as_deref(),
         nvcc_flags: &report.nvcc_flags,
         kernels: &report.kernels,
         cases: report.cases.iter().map(Case::of).collect(),

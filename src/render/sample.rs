@@ -31,6 +31,7 @@ pub fn accepted() -> Report {
         },
         verdict: Verdict::Accepted,
         message: None,
+        nvcc: Some("13.0.88".into()),
         nvcc_flags: vec!["-O3".into()],
         kernels: vec![KernelFacts {
             name: "quantize(const float*, uint8_t*, uint8_t*, size_t)".into(),
@@ -103,6 +104,7 @@ pub fn measured() -> Report {
         bench.modelled = false;
         bench.ci_us = (bench.median_us * 0.998, bench.median_us * 1.003);
         bench.limiter = None;
+        bench.occupancy = None;
     }
     report
 }
@@ -139,6 +141,7 @@ fn timed(m: u64, k: u64, median_us: f64, sol_us: f64, limiter: &str) -> BenchRep
         sol_us,
         sol_percent: sol_us / median_us * 100.0,
         limiter: Some(limiter.into()),
+        occupancy: Some(0.75),
         samples_us: vec![median_us],
         launches: Vec::new(),
     }
