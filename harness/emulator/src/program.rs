@@ -18,6 +18,16 @@ pub const SLOT: usize = 128;
 pub type Slot = u16;
 pub type BlockId = u32;
 
+/// What an instruction does to lanes of its destination that are not active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// Leaves them alone.
+    Active,
+    /// Overwrites them: 32 bits, or 64, which the warp must put back.
+    AllNarrow,
+    AllWide,
+}
+
 pub struct Inst {
     pub run: Handler,
     /// Address offset, lane mask, barrier number: whatever the handler takes besides slots.
@@ -28,6 +38,8 @@ pub struct Inst {
     pub c: Slot,
     /// Second destination, or number of vector elements.
     pub d: Slot,
+    /// Writes every lane of `dst`, active or not.
+    pub writes: Writes,
     /// Index of this instruction's entry in the warp's cache of allocations.
     pub cache: u16,
     /// Runtime modifiers: bits of `isa::flag`.

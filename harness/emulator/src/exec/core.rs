@@ -86,11 +86,7 @@ impl Tally {
 pub struct Core<'a> {
     /// `mask` as lanes: all ones where active.
     pub lane_masks: [u32; 32],
-    /// Results on their way to a register of which only some lanes may change.
-    pub scratch: [u64; 32],
     pub registers: *mut u8,
-    /// 32, where the compiler must not know it.
-    pub lanes: usize,
     /// Lanes that execute.
     pub mask: u32,
     /// Lanes of the warp that have not ended.

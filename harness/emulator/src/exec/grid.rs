@@ -142,8 +142,6 @@ impl<'a> Host<'a> {
         let tally = Tally { visits: vec![(0, 0); program.blocks.len()], ..Tally::default() };
         let core = Core {
             lane_masks: [0; 32],
-            scratch: [0; 32],
-            lanes: std::hint::black_box(32),
             registers: std::ptr::null_mut(),
             mask: 0,
             live: 0,

@@ -4,14 +4,13 @@
 //! lanes that are loaded, computed and stored, because source and destination may be the same slot:
 //! a loop over whole slots would need an alias check that sends `r1 = r1 + 1` down the scalar path,
 //! while a chunk unrolls to vector code (checked in the assembly for `add`, `setp`, `shl`, `max`,
-//! `mul.hi`, `fma`, `selp`). The loop over chunks is kept a loop by a bound that the compiler does
-//! not know: unrolled too, it is no faster and takes four times as long to compile.
+//! `mul.hi`, `fma`, `selp`).
 //!
-//! All lanes are computed, since nothing here can fault. If only some are active the result goes to
-//! a scratch register and the active lanes are copied from there.
+//! All lanes are computed and stored, since nothing here can fault. Where only some lanes are
+//! active, the warp keeps the others' values aside and puts them back (`warp.rs`).
 
 use super::{Core, Flow};
-use crate::program::{Inst, Slot};
+use crate::program::Inst;
 
 /// A type that fills a slot (32 bits) or two (64 bits) with its 32 lanes.
 pub trait Lane: Copy {
@@ -51,14 +50,15 @@ macro_rules! floats {
                 Self::from_bits(Lane::blend(mask, new.to_bits(), old.to_bits()))
             }
             /// The test is off the path from operand to result, so a chain of dependent `fma` does
-            /// not wait for it.
+            /// not wait for it. It looks at the largest magnitude, as integers, because that is two
+            /// vector instructions for eight lanes.
             #[inline(always)]
             fn settle<const N: usize>(chunk: &mut [Self; N]) {
-                let mut any = false;
+                let mut largest = 0;
                 for x in chunk.iter() {
-                    any |= x.is_nan();
+                    largest = x.abs().to_bits().max(largest);
                 }
-                if any {
+                if largest > Self::INFINITY.to_bits() {
                     for x in chunk.iter_mut() {
                         *x = if x.is_nan() { $nan } else { *x };
                     }
@@ -100,46 +100,16 @@ unsafe fn chunk<T: Lane, const N: usize>(lanes: *mut [T; 32], first: usize) -> *
     unsafe { lanes.cast::<T>().add(first).cast() }
 }
 
-/// Where results go: the register, or scratch if some lanes must keep theirs.
-#[inline(always)]
-unsafe fn target<T: Lane>(core: &mut Core, slot: Slot) -> *mut [T; 32] {
-    if core.mask == u32::MAX {
-        // SAFETY: lowering keeps slots within the file.
-        unsafe { core.lanes_of(slot) }
-    } else {
-        (&raw mut core.scratch).cast()
-    }
-}
-
-#[inline(always)]
-unsafe fn finish<T: Lane>(core: &mut Core, slot: Slot) {
-    if core.mask != u32::MAX {
-        // SAFETY: `target` sent the results to scratch.
-        unsafe { merge::<T>(core, slot) }
-    }
-}
-
-/// Copy the active lanes from scratch.
-#[inline(never)]
-unsafe fn merge<T: Lane>(core: &mut Core, slot: Slot) {
-    // SAFETY: scratch holds 32 lanes of any type.
-    unsafe {
-        let from = *(&raw const core.scratch).cast::<[T; 32]>();
-        core.write(slot, &from);
-    }
-}
-
 /// # Safety
 /// See [`super::Handler`].
 #[inline(always)]
 pub unsafe fn op1<O: Op1, const N: usize>(core: &mut Core, inst: &Inst) -> Flow {
     let flags = inst.flags;
-    // SAFETY: lowering keeps slots within the file; `lanes` is 32.
+    // SAFETY: lowering keeps slots within the file; chunks tile 32 lanes.
     unsafe {
-        let to = target::<O::D>(core, inst.dst);
+        let to = core.lanes_of::<O::D>(inst.dst);
         let a = core.lanes_of::<O::A>(inst.a);
-        let mut k = 0;
-        while k < core.lanes {
+        for k in (0..32).step_by(N) {
             let a = *chunk::<_, N>(a, k);
             let mut out = [O::D::ZERO; N];
             for l in 0..N {
@@ -147,9 +117,7 @@ pub unsafe fn op1<O: Op1, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
             }
             O::D::settle(&mut out);
             *chunk(to, k) = out;
-            k += N;
         }
-        finish::<O::D>(core, inst.dst);
     }
     Flow::Next
 }
@@ -161,11 +129,10 @@ pub unsafe fn op2<O: Op2, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
     let flags = inst.flags;
     // SAFETY: as in `op1`.
     unsafe {
-        let to = target::<O::D>(core, inst.dst);
+        let to = core.lanes_of::<O::D>(inst.dst);
         let a = core.lanes_of::<O::A>(inst.a);
         let b = core.lanes_of::<O::B>(inst.b);
-        let mut k = 0;
-        while k < core.lanes {
+        for k in (0..32).step_by(N) {
             let (a, b) = (*chunk::<_, N>(a, k), *chunk::<_, N>(b, k));
             let mut out = [O::D::ZERO; N];
             for l in 0..N {
@@ -173,9 +140,7 @@ pub unsafe fn op2<O: Op2, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
             }
             O::D::settle(&mut out);
             *chunk(to, k) = out;
-            k += N;
         }
-        finish::<O::D>(core, inst.dst);
     }
     Flow::Next
 }
@@ -187,12 +152,11 @@ pub unsafe fn op3<O: Op3, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
     let flags = inst.flags;
     // SAFETY: as in `op1`.
     unsafe {
-        let to = target::<O::D>(core, inst.dst);
+        let to = core.lanes_of::<O::D>(inst.dst);
         let a = core.lanes_of::<O::A>(inst.a);
         let b = core.lanes_of::<O::B>(inst.b);
         let c = core.lanes_of::<O::C>(inst.c);
-        let mut k = 0;
-        while k < core.lanes {
+        for k in (0..32).step_by(N) {
             let (a, b, c) = (*chunk::<_, N>(a, k), *chunk::<_, N>(b, k), *chunk::<_, N>(c, k));
             let mut out = [O::D::ZERO; N];
             for l in 0..N {
@@ -200,9 +164,7 @@ pub unsafe fn op3<O: Op3, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
             }
             O::D::settle(&mut out);
             *chunk(to, k) = out;
-            k += N;
         }
-        finish::<O::D>(core, inst.dst);
     }
     Flow::Next
 }
@@ -229,7 +191,7 @@ pub unsafe fn lane_by_lane<A: Lane, B: Lane, C: Lane, D: Lane>(
             }
         }
         D::settle(&mut out);
-        core.write(inst.dst, &out);
+        *core.lanes_of(inst.dst) = out;
     }
     Flow::Next
 }

@@ -36,6 +36,8 @@ impl Level {
 pub struct Handlers {
     pub plain: Handler,
     pub wide: Handler,
+    /// Whether they write inactive lanes of the destination, too.
+    pub all_lanes: bool,
 }
 
 impl Handlers {
@@ -57,7 +59,7 @@ macro_rules! once {
             // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
             unsafe { $body(core, inst) }
         }
-        $crate::exec::Handlers { plain, wide: plain }
+        $crate::exec::Handlers { plain, wide: plain, all_lanes: false }
     }};
 }
 
@@ -85,7 +87,7 @@ macro_rules! both {
             // SAFETY: as above; this one is chosen only where the features were detected.
             unsafe { $wide(core, inst) }
         }
-        $crate::exec::Handlers { plain, wide }
+        $crate::exec::Handlers { plain, wide, all_lanes: false }
     }};
 }
 
@@ -100,7 +102,8 @@ macro_rules! op {
             #[inline(always)]
             fn f($f: u32, $a: $A) -> $D $body
         }
-        $crate::exec::both!($crate::exec::op1::<O, 4>, $crate::exec::op1::<O, 16>)
+        let one = $crate::exec::both!($crate::exec::op1::<O, 4>, $crate::exec::op1::<O, 16>);
+        $crate::exec::Handlers { all_lanes: true, ..one }
     }};
     (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty| -> $D:ty $body:block) => {{
         struct O;
@@ -111,7 +114,8 @@ macro_rules! op {
             #[inline(always)]
             fn f($f: u32, $a: $A, $b: $B) -> $D $body
         }
-        $crate::exec::both!($crate::exec::op2::<O, 4>, $crate::exec::op2::<O, 16>)
+        let one = $crate::exec::both!($crate::exec::op2::<O, 4>, $crate::exec::op2::<O, 16>);
+        $crate::exec::Handlers { all_lanes: true, ..one }
     }};
     (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {{
         struct O;
@@ -123,7 +127,8 @@ macro_rules! op {
             #[inline(always)]
             fn f($f: u32, $a: $A, $b: $B, $c: $C) -> $D $body
         }
-        $crate::exec::both!($crate::exec::op3::<O, 4>, $crate::exec::op3::<O, 16>)
+        let one = $crate::exec::both!($crate::exec::op3::<O, 4>, $crate::exec::op3::<O, 16>);
+        $crate::exec::Handlers { all_lanes: true, ..one }
     }};
 }
 
@@ -145,7 +150,7 @@ macro_rules! rare {
             // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
             unsafe { $crate::exec::lane_by_lane(core, inst, one) }
         }
-        $crate::exec::Handlers { plain: each, wide: each }
+        $crate::exec::Handlers { plain: each, wide: each, all_lanes: true }
     }};
 }
 

@@ -20,10 +20,10 @@
 //! them for a while: every lane of a resident warp makes progress, as since Volta.
 
 use super::core::Wait;
-use super::{Core, Flow};
+use super::{Core, Flow, Lane};
 use crate::fault::FaultKind;
 use crate::isa::Class;
-use crate::program::{BlockId, Exit, Program, SLOT};
+use crate::program::{BlockId, Exit, Inst, Program, SLOT, Writes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -137,16 +137,15 @@ impl Warp {
                     core.ticks += u64::from(block.origins.end - block.origins.start);
                 }
                 let code = &program.code[now.ip as usize..block.end as usize];
-                let mut flow = Flow::Next;
-                for inst in code {
-                    // SAFETY: `inst` is of the program that `core` runs, with a file of its size,
-                    // lowered for a level that this machine has.
-                    flow = unsafe { (inst.run)(core, inst) };
-                    if flow != Flow::Next {
-                        break;
+                // SAFETY: the code is of the program that `core` runs, with a file of its size,
+                // lowered for a level that this machine has.
+                let flow = unsafe {
+                    if core.mask == u32::MAX {
+                        run_all(core, code, &mut now.ip)
+                    } else {
+                        run_some(core, code, &mut now.ip)
                     }
-                    now.ip += 1;
-                }
+                };
                 if flow != Flow::Next {
                     self.at = (now.block, now.ip);
                     match self.interrupted(core, now, flow) {
@@ -363,5 +362,60 @@ impl Warp {
         };
         core.stop(kind, split.mask.trailing_zeros());
         Pause::Fault
+    }
+}
+
+/// Run straight-line code with all lanes active.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline]
+unsafe fn run_all(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
+    for (done, inst) in code.iter().enumerate() {
+        // SAFETY: passed on.
+        let flow = unsafe { (inst.run)(core, inst) };
+        if flow != Flow::Next {
+            *ip += done as u32;
+            return flow;
+        }
+    }
+    *ip += code.len() as u32;
+    Flow::Next
+}
+
+/// Run straight-line code with some lanes active: where an instruction writes all lanes, the others
+/// get their values back.
+///
+/// # Safety
+/// See [`super::Handler`].
+unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
+    for inst in code {
+        // SAFETY: passed on; destinations are registers of the width that `writes` says.
+        let flow = unsafe {
+            match inst.writes {
+                Writes::Active => (inst.run)(core, inst),
+                Writes::AllNarrow => keeping::<u32>(core, inst),
+                Writes::AllWide => keeping::<u64>(core, inst),
+            }
+        };
+        if flow != Flow::Next {
+            return flow;
+        }
+        *ip += 1;
+    }
+    Flow::Next
+}
+
+#[inline]
+unsafe fn keeping<T: Lane>(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: passed on.
+    unsafe {
+        let before = core.read::<T>(inst.dst);
+        let flow = (inst.run)(core, inst);
+        let after = &mut *core.lanes_of::<T>(inst.dst);
+        for l in 0..32 {
+            after[l] = T::blend(core.lane_masks[l], after[l], before[l]);
+        }
+        flow
     }
 }

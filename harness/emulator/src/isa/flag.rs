@@ -22,10 +22,8 @@ pub const SHIFTAMT: u32 = 1 << 17;
 pub const ARRIVE: u32 = 1 << 18;
 /// The old value of an atomic is wanted.
 pub const KEEP: u32 = 1 << 19;
-/// Addresses have 32 bits.
-pub const NARROW: u32 = 1 << 20;
 /// Two bits: the memory space, as `exec::access` numbers them.
-pub const SPACE_SHIFT: u32 = 21;
+pub const SPACE_SHIFT: u32 = 20;
 
 /// The bit of a modifier; 0 for one that rows tell apart themselves.
 pub fn named(modifier: &str) -> u32 {

@@ -66,38 +66,34 @@ impl Bits {
     }
 }
 
-/// All combinations of space and address width.
 macro_rules! by_space {
-    ($space:expr, $narrow:expr, $f:ident :: <$($t:ty),*>) => {
-        match ($space, $narrow) {
-            (GLOBAL, _) => both!(access::$f::<$($t,)* GLOBAL, false>),
-            (SHARED, false) => both!(access::$f::<$($t,)* SHARED, false>),
-            (SHARED, true) => both!(access::$f::<$($t,)* SHARED, true>),
-            (LOCAL, false) => once!(access::$f::<$($t,)* LOCAL, false>),
-            (LOCAL, true) => once!(access::$f::<$($t,)* LOCAL, true>),
-            _ => once!(access::$f::<$($t,)* GENERIC, false>),
+    ($space:expr, $f:ident, $t:ty) => {
+        match $space {
+            GLOBAL => both!(access::$f::<$t, GLOBAL>),
+            SHARED => both!(access::$f::<$t, SHARED>),
+            LOCAL => once!(access::$f::<$t, LOCAL>),
+            _ => once!(access::$f::<$t, GENERIC>),
         }
     };
 }
 
-/// The handlers of a load of `bits`, from a space of `exec::access`, with 32-bit addresses if
-/// `narrow`.
-pub fn load_handlers(bits: Bits, space: u8, narrow: bool) -> Handlers {
+/// The handlers of a load of `bits`, from a space of `exec::access`.
+pub fn load_handlers(bits: Bits, space: u8) -> Handlers {
     match bits {
-        Bits::B8 => by_space!(space, narrow, load::<u8>),
-        Bits::B16 => by_space!(space, narrow, load::<u16>),
-        Bits::B32 => by_space!(space, narrow, load::<u32>),
-        Bits::B64 => by_space!(space, narrow, load::<u64>),
+        Bits::B8 => by_space!(space, load, u8),
+        Bits::B16 => by_space!(space, load, u16),
+        Bits::B32 => by_space!(space, load, u32),
+        Bits::B64 => by_space!(space, load, u64),
     }
 }
 
 /// As [`load_handlers`], for stores.
-pub fn store_handlers(bits: Bits, space: u8, narrow: bool) -> Handlers {
+pub fn store_handlers(bits: Bits, space: u8) -> Handlers {
     match bits {
-        Bits::B8 => by_space!(space, narrow, store::<u8>),
-        Bits::B16 => by_space!(space, narrow, store::<u16>),
-        Bits::B32 => by_space!(space, narrow, store::<u32>),
-        Bits::B64 => by_space!(space, narrow, store::<u64>),
+        Bits::B8 => by_space!(space, store, u8),
+        Bits::B16 => by_space!(space, store, u16),
+        Bits::B32 => by_space!(space, store, u32),
+        Bits::B64 => by_space!(space, store, u64),
     }
 }
 
@@ -109,7 +105,7 @@ macro_rules! updates {
                 impl Update for U {
                     type E = $t;
                     #[inline(always)]
-                    fn f(_: u32, $old: $t, $b: <$t as access::Element>::Lane, $c: <$t as access::Element>::Lane) -> $t {
+                    fn f($old: $t, $b: <$t as access::Element>::Lane, $c: <$t as access::Element>::Lane) -> $t {
                         let _ = ($old, $b, $c);
                         $body
                     }

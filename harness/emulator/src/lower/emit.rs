@@ -4,7 +4,7 @@ use super::flatten::Frame;
 use super::slots::Slots;
 use super::{Block, End, LowerError, Reg, Registers};
 use crate::exec::Level;
-use crate::program::{self, Exit, Inst, Program, Slot};
+use crate::program::{self, Exit, Inst, Program, Slot, Writes};
 use crate::ptx::ast;
 
 pub fn emit(
@@ -39,6 +39,11 @@ pub fn emit(
                 b: slot(op.b),
                 c: slot(op.c),
                 d: if op.list.is_empty() { slot(op.dst2) } else { op.list.len() as Slot },
+                writes: match op.dst {
+                    Some(dst) if op.handlers.all_lanes && registers.wide(dst) => Writes::AllWide,
+                    Some(_) if op.handlers.all_lanes => Writes::AllNarrow,
+                    _ => Writes::Active,
+                },
                 cache,
                 flags: op.flags,
                 list,

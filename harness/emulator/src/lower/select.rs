@@ -483,8 +483,9 @@ impl Selector {
         })
     }
 
-    /// The address register, offset, space and address width of a memory operand.
-    fn address(&mut self, flat: &Flat, at: &Value) -> Result<(Reg, u64, u8, bool), Refusal> {
+    /// The address register, offset and space of a memory operand: a register of 64 bits for global
+    /// and generic addresses, of 32 for the windows.
+    fn address(&mut self, flat: &Flat, at: &Value) -> Result<(Reg, u64, u8), Refusal> {
         let Value::Memory { base, offset } = at else {
             return Err("its address".to_owned());
         };
@@ -499,20 +500,39 @@ impl Selector {
             Some(Space::Local) => LOCAL,
             _ => GENERIC,
         };
+        let windowed = |space: u8| space == SHARED || space == LOCAL;
         match base {
             Base::Register(reg) => {
                 let space = of(named);
-                let narrow = !self.registers.wide(*reg);
-                if narrow && (space == GLOBAL || space == GENERIC) {
-                    return Err("a 32-bit address".to_owned());
+                match (windowed(space), self.registers.wide(*reg)) {
+                    (true, false) | (false, true) => Ok((*reg, *offset as u64, space)),
+                    (false, false) => Err("a 32-bit address".to_owned()),
+                    (true, true) => {
+                        // What lies beyond 32 bits lies beyond the window, too.
+                        let narrow = self.registers.fresh(Width::Narrow);
+                        self.helper("cvt", &["sat", "u32", "u64"], narrow, &[*reg])?;
+                        Ok((narrow, *offset as u64, space))
+                    }
                 }
-                Ok((*reg, *offset as u64, space, narrow))
             }
             Base::Variable(place) => {
                 let space = of(Some(place.space));
-                Ok((self.registers.constant64(place.address), *offset as u64, space, false))
+                let base = if windowed(space) {
+                    self.registers.constant(place.address as u32)
+                } else {
+                    self.registers.constant64(place.address)
+                };
+                Ok((base, *offset as u64, space))
             }
-            Base::None => Ok((self.registers.constant64(0), *offset as u64, of(named), false)),
+            Base::None => {
+                let space = of(named);
+                let zero = if windowed(space) {
+                    self.registers.constant(0)
+                } else {
+                    self.registers.constant64(0)
+                };
+                Ok((zero, *offset as u64, space))
+            }
         }
     }
 
@@ -533,8 +553,8 @@ impl Selector {
         {
             return self.load_parameter(*place, *offset, ty, bits, &targets);
         }
-        let (address, imm, space, narrow) = self.address(flat, at)?;
-        let mut op = self.op(isa::load_handlers(bits, space, narrow));
+        let (address, imm, space) = self.address(flat, at)?;
+        let mut op = self.op(isa::load_handlers(bits, space));
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
@@ -621,13 +641,13 @@ impl Selector {
         let [at, source, ..] = flat.operands.as_slice() else { return Err(String::new()) };
         let ty = *modifiers.types.first().ok_or_else(String::new)?;
         let bits = Bits::of(ty).ok_or_else(String::new)?;
-        let (address, imm, space, narrow) = self.address(flat, at)?;
+        let (address, imm, space) = self.address(flat, at)?;
         let width = if bits == Bits::B64 { "w" } else { "n" };
         let mut list = Vec::new();
         for element in Self::elements(source) {
             list.push(self.source(&element, width, ty)?);
         }
-        let mut op = self.op(isa::store_handlers(bits, space, narrow));
+        let mut op = self.op(isa::store_handlers(bits, space));
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
@@ -650,7 +670,7 @@ impl Selector {
             ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
         let name = flat.modifiers.iter().map(String::as_str).find(|m| NAMES.contains(m));
         let name = name.ok_or_else(String::new)?;
-        let (address, imm, space, narrow) = self.address(flat, at)?;
+        let (address, imm, space) = self.address(flat, at)?;
         let keep = dst.is_some_and(|dst| *dst != Value::Discard);
         let ty = match (name, ty) {
             ("exch" | "cas" | "and" | "or" | "xor", "u32" | "s32" | "f32") => "b32",
@@ -664,7 +684,7 @@ impl Selector {
         op.imm = imm;
         op.memory = true;
         op.flags = u32::from(space) << flag::SPACE_SHIFT;
-        op.flags |= if keep { flag::KEEP } else { 0 } | if narrow { flag::NARROW } else { 0 };
+        op.flags |= if keep { flag::KEEP } else { 0 };
         op.b = Some(self.source(b, width, ty)?);
         op.c = match rest.first() {
             Some(c) if name == "cas" => Some(self.source(c, width, ty)?),

@@ -75,6 +75,17 @@ impl Range {
         }
     }
 
+    /// Mark the sector that holds `address`.
+    #[inline]
+    pub fn touch_one(&self, write: bool, address: u64) {
+        let sector = address / SECTOR - self.first_sector();
+        let cell = &self.bitmap(write)[(sector / 64) as usize];
+        let bit = 1 << (sector % 64);
+        if cell.load(Relaxed) & bit == 0 {
+            cell.fetch_or(bit, Relaxed);
+        }
+    }
+
     fn count(cell: &OnceLock<Box<[AtomicU64]>>) -> u64 {
         let words = cell.get().map_or(&[][..], |bits| bits);
         words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
