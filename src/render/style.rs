@@ -1,5 +1,7 @@
 //! What each colour means. No screen depends on it: a symbol or a word always says the same.
 
+use std::fmt::Display;
+
 use anstyle::{AnsiColor, Style};
 use harness::report::Verdict;
 
@@ -12,7 +14,7 @@ pub const WARNING: Style = AnsiColor::Yellow.on_default();
 pub const ACCENT: Style = AnsiColor::Cyan.on_default();
 
 /// The text in that style, as an escape sequence that `terminal` strips where it must.
-pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
+pub fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 

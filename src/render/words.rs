@@ -155,9 +155,14 @@ pub fn cut(text: &str, cells: usize) -> String {
     kept
 }
 
-/// The text in lines of at most [`COLUMNS`] cells, the second and later ones indented by `indent`.
-/// Breaks at spaces only, so that paths and commands stay whole; keeps the text's own lines.
+/// The text filled to the screen, the second and later lines indented by `indent`.
 pub fn hanging(text: &str, indent: usize) -> String {
+    filled(text, COLUMNS, indent)
+}
+
+/// The text in lines of at most `columns` cells, the second and later ones indented by `indent`.
+/// Breaks at spaces only, so that paths and commands stay whole; keeps the text's own lines.
+pub fn filled(text: &str, columns: usize, indent: usize) -> String {
     let mut out = String::new();
     for (index, line) in text.lines().enumerate() {
         if index > 0 {
@@ -167,7 +172,7 @@ pub fn hanging(text: &str, indent: usize) -> String {
         let mut used = if index > 0 { indent } else { 0 };
         for (position, word) in line.split(' ').enumerate() {
             let cells = width(word);
-            if position > 0 && used + 1 + cells > COLUMNS {
+            if position > 0 && used + 1 + cells > columns {
                 out.push('\n');
                 out.push_str(&" ".repeat(indent));
                 used = indent;
