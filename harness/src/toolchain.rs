@@ -248,11 +248,12 @@ impl Search {
 
     /// `NVCC_CCBIN` is nvcc's own variable for another host compiler, and is honoured by it.
     fn host_compiler(&self) -> Result<PathBuf, ToolchainError> {
-        env::var_os("NVCC_CCBIN")
-            .map(PathBuf::from)
-            .filter(|path| path.exists())
-            .or_else(|| self.in_path("g++"))
-            .ok_or(ToolchainError::NoHostCompiler)
+        let named = env::var("NVCC_CCBIN").ok().filter(|name| !name.is_empty());
+        let named = named.map(|name| match name.contains('/') {
+            true => Some(PathBuf::from(name)).filter(|path| path.exists()),
+            false => self.in_path(&name),
+        });
+        named.unwrap_or_else(|| self.in_path("g++")).ok_or(ToolchainError::NoHostCompiler)
     }
 
     fn in_path(&self, name: &str) -> Option<PathBuf> {
