@@ -25,6 +25,10 @@ fn programs_get_the_signature() {
 
 #[test]
 fn a_problem_that_is_not_there() {
-    let run = Nibble::new(["show", "mxfp4"]).run().code(2).stdout_is_empty();
-    insta::assert_snapshot!(run.screen());
+    Nibble::new(["show", "mxfp4"])
+        .run()
+        .code(2)
+        .stdout_is_empty()
+        .stderr_contains("error: no problem is called `mxfp4`\n next: did you mean")
+        .stderr_contains("`mxfp4_quantize`");
 }
