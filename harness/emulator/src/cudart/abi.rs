@@ -1,6 +1,6 @@
 //! The C types of the runtime's interface, as `driver_types.h` of CUDA 13.0 lays them out.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 
 use super::error::{Code, Failure, Outcome};
 
@@ -92,6 +92,8 @@ fn null_pointer() -> Failure {
 pub(super) type StreamHandle = usize;
 pub(super) type EventHandle = usize;
 pub(super) type PoolHandle = usize;
+pub(super) type GraphHandle = usize;
+pub(super) type GraphExecHandle = usize;
 /// Address of a kernel's host stub, which serves as its `cudaKernel_t` and `cudaFunction_t` too.
 pub(super) type FunctionHandle = usize;
 /// A pointer of the program, to host or device memory.
@@ -137,14 +139,14 @@ pub(super) struct Offset3 {
     pub z: usize,
 }
 
-/// `cudaMemcpy3DParms`
+/// `cudaMemcpy3DParms`; arrays are handles.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Copy3D {
-    pub source_array: *const c_void,
+    pub source_array: usize,
     pub source_offset: Offset3,
     pub source: PitchedPointer,
-    pub destination_array: *const c_void,
+    pub destination_array: usize,
     pub destination_offset: Offset3,
     pub destination: PitchedPointer,
     pub extent: Extent,

@@ -155,14 +155,14 @@ runtime! {
     fn cudaMallocAsync(
         pointer: Out<Address>, bytes: usize, stream: StreamHandle,
     ) + cudaMallocAsync_ptsz |session| {
-        session.stream(stream)?;
+        session.not_capturing(stream)?;
         pointer.set(session.allocate(bytes, MemoryKind::Device, 0)?)
     }
 
     fn cudaMallocFromPoolAsync(
         pointer: Out<Address>, bytes: usize, pool: PoolHandle, stream: StreamHandle,
     ) + cudaMallocFromPoolAsync_ptsz |session| {
-        session.stream(stream)?;
+        session.not_capturing(stream)?;
         session.pool(pool)?;
         pointer.set(session.allocate(bytes, MemoryKind::Device, 0)?)
     }
@@ -207,7 +207,7 @@ runtime! {
     }
 
     fn cudaFreeAsync(pointer: Address, stream: StreamHandle) + cudaFreeAsync_ptsz |session| {
-        session.stream(stream)?;
+        session.not_capturing(stream)?;
         session.free(pointer)
     }
 

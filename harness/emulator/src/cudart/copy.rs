@@ -147,11 +147,11 @@ impl Session {
         self.copy_rectangle(&destination, &source, &shape, Direction::of(kind)?)
     }
 
-    fn copy_3d(&mut self, parameters: In<Copy3D>) -> Outcome {
-        let Copy3D { source_array, source_offset, source, .. } = parameters.get()?;
+    fn copy_3d(&mut self, parameters: &Copy3D) -> Outcome {
+        let Copy3D { source_array, source_offset, source, .. } = *parameters;
         let Copy3D { destination_array, destination_offset, destination, extent, kind, .. } =
-            parameters.get()?;
-        if !source_array.is_null() || !destination_array.is_null() {
+            *parameters;
+        if source_array != 0 || destination_array != 0 {
             return Err(Code::NOT_SUPPORTED.because("CUDA arrays do not exist here"));
         }
         let grid = |end: PitchedPointer, offset: super::abi::Offset3| {
@@ -210,8 +210,10 @@ runtime! {
     fn cudaMemcpyAsync(
         destination: Address, source: Address, bytes: usize, kind: u32, stream: StreamHandle,
     ) + cudaMemcpyAsync_ptsz |session| {
-        session.stream(stream)?;
-        copy(session, destination, source, bytes, Direction::of(kind)?)
+        let direction = Direction::of(kind)?;
+        session.submit(stream, move |session| {
+            copy(session, destination, source, bytes, direction)
+        })
     }
 
     fn cudaMemcpyPeer(
@@ -226,10 +228,11 @@ runtime! {
         destination: Address, to: i32, source: Address, from: i32, bytes: usize,
         stream: StreamHandle,
     ) |session| {
-        session.stream(stream)?;
         session.device(to)?;
         session.device(from)?;
-        copy(session, destination, source, bytes, Direction::DeviceToDevice)
+        session.submit(stream, move |session| {
+            copy(session, destination, source, bytes, Direction::DeviceToDevice)
+        })
     }
 
     fn cudaMemcpy2D(
@@ -244,19 +247,18 @@ runtime! {
         destination: Address, destination_pitch: usize, source: Address, source_pitch: usize,
         width: usize, height: usize, kind: u32, stream: StreamHandle,
     ) + cudaMemcpy2DAsync_ptsz |session| {
-        session.stream(stream)?;
         let (to, from) = ((destination, destination_pitch), (source, source_pitch));
-        session.copy_2d(to, from, (width, height), kind)
+        session.submit(stream, move |session| session.copy_2d(to, from, (width, height), kind))
     }
 
     fn cudaMemcpy3D(parameters: In<Copy3D>) + cudaMemcpy3D_ptds |session| {
-        session.copy_3d(parameters)
+        session.copy_3d(&parameters.get()?)
     }
 
     fn cudaMemcpy3DAsync(
         parameters: In<Copy3D>, stream: StreamHandle,
     ) + cudaMemcpy3DAsync_ptsz |session| {
-        session.stream(stream)?;
-        session.copy_3d(parameters)
+        let parameters = parameters.get()?;
+        session.submit(stream, move |session| session.copy_3d(&parameters))
     }
 }

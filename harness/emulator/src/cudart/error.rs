@@ -36,6 +36,7 @@ impl Code {
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
     pub const INVALID_PTX: Self = Self(218);
     pub const INVALID_HANDLE: Self = Self(400);
+    pub const ILLEGAL_STATE: Self = Self(401);
     pub const ILLEGAL_ADDRESS: Self = Self(700);
     pub const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
     pub const LAUNCH_TIMEOUT: Self = Self(702);
@@ -47,6 +48,8 @@ impl Code {
     pub const LAUNCH_FAILURE: Self = Self(719);
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
     pub const NOT_SUPPORTED: Self = Self(801);
+    pub const CAPTURE_UNSUPPORTED: Self = Self(900);
+    pub const CAPTURE_UNMATCHED: Self = Self(903);
     pub const INVALID_CLUSTER_SIZE: Self = Self(912);
 
     pub(super) fn because(self, detail: impl Into<String>) -> Failure {

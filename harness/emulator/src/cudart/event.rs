@@ -6,6 +6,7 @@
 
 use super::abi::{EventHandle, Out, StreamHandle};
 use super::error::{Code, Failure, Outcome};
+use super::graph::CaptureId;
 use super::session::Session;
 
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub(super) struct Event {
     flags: u32,
     /// Nanoseconds of the session's clock.
     recorded: Option<f64>,
+    /// The capture that it was last recorded in.
+    pub capture: Option<CaptureId>,
 }
 
 const DISABLE_TIMING: u32 = 2;
@@ -32,15 +35,21 @@ impl Session {
         }
         let handle = self.handle();
         out.set(handle)?;
-        self.events.insert(handle, Event { flags, recorded: None });
+        self.events.insert(handle, Event { flags, recorded: None, capture: None });
         Ok(())
     }
 
     fn record(&mut self, handle: EventHandle, stream: StreamHandle) -> Outcome {
-        self.stream(stream)?;
+        let capture = self.stream(stream)?.capture;
         let event = self.event(handle)?;
-        self.events.insert(handle, Event { recorded: Some(self.clock), ..event });
-        Ok(())
+        self.events.insert(handle, Event { capture, ..event });
+        self.submit(stream, move |session| {
+            // Destroyed since, if the work was kept for a graph.
+            if let Some(event) = session.events.get_mut(&handle) {
+                event.recorded = Some(session.clock);
+            }
+            Ok(())
+        })
     }
 
     fn moment(&self, handle: EventHandle) -> Result<f64, Failure> {

@@ -51,8 +51,7 @@ runtime! {
     fn cudaMemsetAsync(
         start: Address, value: i32, bytes: usize, stream: StreamHandle,
     ) + cudaMemsetAsync_ptsz |session| {
-        session.stream(stream)?;
-        session.fill(start, (bytes, 1), value, flat(bytes, 1))
+        session.submit(stream, move |session| session.fill(start, (bytes, 1), value, flat(bytes, 1)))
     }
 
     fn cudaMemset2D(
@@ -65,8 +64,7 @@ runtime! {
         start: Address, pitch: usize, value: i32, width: usize, height: usize,
         stream: StreamHandle,
     ) + cudaMemset2DAsync_ptsz |session| {
-        session.stream(stream)?;
-        session.fill(start, (pitch, height), value, flat(width, height))
+        session.submit(stream, move |session| session.fill(start, (pitch, height), value, flat(width, height)))
     }
 
     fn cudaMemset3D(
@@ -78,7 +76,6 @@ runtime! {
     fn cudaMemset3DAsync(
         target: PitchedPointer, value: i32, extent: Extent, stream: StreamHandle,
     ) + cudaMemset3DAsync_ptsz |session| {
-        session.stream(stream)?;
-        session.fill_3d(target, value, extent)
+        session.submit(stream, move |session| session.fill_3d(target, value, extent))
     }
 }

@@ -179,7 +179,6 @@ impl Request {
 
 impl Session {
     fn launch(&mut self, request: &Request, arguments: Arguments) -> Outcome {
-        self.stream(request.stream)?;
         request.check_extents()?;
         let (function, kernel) = self.kernel(request.function)?;
         request.check_kernel(function, &kernel)?;
@@ -203,8 +202,10 @@ impl Session {
             cluster,
             cooperative,
         };
-        self.run(&configuration, &parameters);
-        Ok(())
+        self.submit(request.stream, move |session| {
+            session.run(&configuration, &parameters);
+            Ok(())
+        })
     }
 
     /// A fault shows in the calls that follow, not in this one: on a GPU the launch has returned

@@ -55,6 +55,7 @@ mod event;
 mod exports;
 mod fill;
 mod function;
+mod graph;
 mod launch;
 mod occupancy;
 mod pool;

@@ -13,8 +13,9 @@ use super::error::{self, Code, Failure, Outcome};
 use super::event::Event;
 use super::exports;
 use super::function::Function;
+use super::graph::Graphs;
 use super::registration::Module;
-use super::stream::Stream;
+use super::stream::{self, Stream};
 use super::symbol::Variable;
 use crate::Counters;
 use crate::fault::Fault;
@@ -71,6 +72,7 @@ pub(super) struct Session {
     pub streams: BTreeMap<StreamHandle, Stream>,
     pub events: BTreeMap<EventHandle, Event>,
     pub pools: BTreeMap<PoolHandle, u64>,
+    pub graphs: Graphs,
     pub limits: [usize; 7],
     pub device_flags: u32,
     /// Launches so far, in nanoseconds of the time model.
@@ -99,9 +101,10 @@ pub fn start(machine: Machine, options: Options) {
         variables: HashMap::new(),
         allocations: BTreeMap::new(),
         allocated: 0,
-        streams: BTreeMap::new(),
+        streams: [(stream::PER_THREAD, Stream::default())].into(),
         events: BTreeMap::new(),
         pools: BTreeMap::new(),
+        graphs: Graphs::default(),
         // Stack, printf buffer, heap, depth, pending launches, L2 granularity, persisting L2.
         limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0],
         device_flags: 0,

@@ -4,26 +4,29 @@ use std::ffi::c_void;
 
 use super::abi::{EventHandle, In, Out, StreamHandle};
 use super::error::{Code, Failure, Outcome};
+use super::graph::{CaptureId, HostCall, Work};
 use super::session::{self, Session};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stream {
     flags: u32,
     priority: i32,
+    pub capture: Option<CaptureId>,
 }
+
+/// `cudaStreamPerThread`, which is one stream here, whatever the thread.
+pub(super) const PER_THREAD: StreamHandle = 2;
 
 /// `cudaStreamNonBlocking`
 const NON_BLOCKING: u32 = 1;
-/// `cudaStreamCaptureStatusNone`
-const NOT_CAPTURING: u32 = 0;
 /// From `cudaDeviceGetStreamPriorityRange`, lowest and highest; those of a B200.
 pub(super) const PRIORITIES: (i32, i32) = (0, -5);
 
 impl Session {
-    /// The stream behind a handle: 0 is the default one, 1 and 2 its two explicit names.
+    /// The stream behind a handle: 0 is the default one, 1 its explicit name.
     pub fn stream(&self, handle: StreamHandle) -> Result<Stream, Failure> {
         match handle {
-            0..=2 => Ok(Stream { flags: 0, priority: 0 }),
+            0 | 1 => Ok(Stream::default()),
             _ => self
                 .streams
                 .get(&handle)
@@ -39,7 +42,7 @@ impl Session {
         let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
         let handle = self.handle();
         out.set(handle)?;
-        self.streams.insert(handle, Stream { flags, priority });
+        self.streams.insert(handle, Stream { flags, priority, capture: None });
         Ok(())
     }
 }
@@ -47,22 +50,26 @@ impl Session {
 type HostFunction = Option<unsafe extern "C" fn(data: *mut c_void)>;
 type StreamCallback = Option<unsafe extern "C" fn(StreamHandle, status: Code, data: *mut c_void)>;
 
-/// Runs the function at once, since all work before it is done. Without the session's lock: it is
-/// the program's code.
+/// Calls the function at once, since all work before it is done, but without the session's lock:
+/// it is the program's code. In a capture it becomes part of the graph.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaLaunchHostFunc(
     stream: StreamHandle,
     function: HostFunction,
     data: *mut c_void,
 ) -> Code {
+    let mut now = None;
     let code = session::call("cudaLaunchHostFunc", |session| {
-        session.stream(stream)?;
-        callable(function.is_some())
+        let capture = session.stream(stream)?.capture;
+        let missing = || Code::INVALID_VALUE.because("the function is null");
+        let call = HostCall { function: function.ok_or_else(missing)?, data: data as usize };
+        match capture {
+            Some(id) => session.keep(id, [Work::Host(call)])?,
+            None => now = Some(call),
+        }
+        Ok(())
     });
-    if let (Code::SUCCESS, Some(function)) = (code, function) {
-        // SAFETY: the program passes a function and the argument it wants.
-        unsafe { function(data) };
-    }
+    now.into_iter().for_each(HostCall::run);
     code
 }
 
@@ -83,8 +90,9 @@ pub(super) extern "C" fn cudaStreamAddCallback(
     _flags: u32,
 ) -> Code {
     let code = session::call("cudaStreamAddCallback", |session| {
-        session.stream(stream)?;
-        callable(function.is_some())
+        session.not_capturing(stream)?;
+        let missing = || Code::INVALID_VALUE.because("the function is null");
+        function.map(drop).ok_or_else(missing)
     });
     if let (Code::SUCCESS, Some(function)) = (code, function) {
         // SAFETY: the program passes a function and the argument it wants.
@@ -103,10 +111,6 @@ pub(super) extern "C" fn cudaStreamAddCallback_ptsz(
     cudaStreamAddCallback(stream, function, data, flags)
 }
 
-fn callable(given: bool) -> Outcome {
-    if given { Ok(()) } else { Err(Code::INVALID_VALUE.because("the function is null")) }
-}
-
 runtime! {
     fn cudaStreamCreate(stream: Out<StreamHandle>) |session| {
         session.create_stream(stream, 0, 0)
@@ -123,25 +127,31 @@ runtime! {
     }
 
     fn cudaStreamDestroy(stream: StreamHandle) |session| {
-        match session.streams.remove(&stream) {
-            Some(_) => Ok(()),
-            None => Err(Code::INVALID_HANDLE.because("it is no stream of the program's own")),
+        if stream <= PER_THREAD || session.streams.remove(&stream).is_none() {
+            return Err(Code::INVALID_HANDLE.because("it is no stream of the program's own"));
         }
+        Ok(())
     }
 
     fn cudaStreamSynchronize(stream: StreamHandle) + cudaStreamSynchronize_ptsz |session| {
-        session.stream(stream).map(drop)
+        session.not_capturing(stream)
     }
 
     fn cudaStreamQuery(stream: StreamHandle) + cudaStreamQuery_ptsz |session| {
-        session.stream(stream).map(drop)
+        session.not_capturing(stream)
     }
 
     fn cudaStreamWaitEvent(
         stream: StreamHandle, event: EventHandle, _flags: u32,
     ) + cudaStreamWaitEvent_ptsz |session| {
-        session.stream(stream)?;
-        session.event(event).map(drop)
+        let own = session.stream(stream)?.capture;
+        let capture = session.event(event)?.capture.filter(|&id| session.is_capture(id));
+        match session.streams.get_mut(&stream) {
+            // The stream joins the capture that the event was recorded in.
+            Some(state) if own.is_none() => state.capture = capture,
+            _ => {}
+        }
+        Ok(())
     }
 
     fn cudaStreamGetFlags(
@@ -181,26 +191,5 @@ runtime! {
     ) + cudaStreamCopyAttributes_ptsz |session| {
         session.stream(to)?;
         session.stream(from).map(drop)
-    }
-
-    fn cudaStreamIsCapturing(
-        stream: StreamHandle, status: Out<u32>,
-    ) + cudaStreamIsCapturing_ptsz |session| {
-        session.stream(stream)?;
-        status.set(NOT_CAPTURING)
-    }
-
-    fn cudaStreamGetCaptureInfo(
-        stream: StreamHandle, status: Out<u32>, id: Out<u64>, _graph: usize, _dependencies: usize,
-        _edges: usize, count: Out<usize>,
-    ) + cudaStreamGetCaptureInfo_ptsz |session| {
-        session.stream(stream)?;
-        id.set_if_wanted(0);
-        count.set_if_wanted(0);
-        status.set(NOT_CAPTURING)
-    }
-
-    fn cudaThreadExchangeStreamCaptureMode(mode: Out<u32>) |_session| {
-        mode.set(0)
     }
 }

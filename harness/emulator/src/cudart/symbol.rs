@@ -95,8 +95,9 @@ runtime! {
         symbol: usize, source: Address, count: usize, offset: usize, kind: u32,
         stream: StreamHandle,
     ) + cudaMemcpyToSymbolAsync_ptsz |session| {
-        session.stream(stream)?;
-        session.copy_to_symbol(symbol, source, count, offset, kind)
+        session.submit(stream, move |session| {
+            session.copy_to_symbol(symbol, source, count, offset, kind)
+        })
     }
 
     fn cudaMemcpyFromSymbol(
@@ -109,7 +110,8 @@ runtime! {
         destination: Address, symbol: usize, count: usize, offset: usize, kind: u32,
         stream: StreamHandle,
     ) + cudaMemcpyFromSymbolAsync_ptsz |session| {
-        session.stream(stream)?;
-        session.copy_from_symbol(destination, symbol, count, offset, kind)
+        session.submit(stream, move |session| {
+            session.copy_from_symbol(destination, symbol, count, offset, kind)
+        })
     }
 }

@@ -157,4 +157,21 @@ unsafe extern "C" {
         data: *mut c_void,
     ) -> u32;
     pub fn cudaMallocArray() -> u32;
+    pub fn cudaLaunchKernel(
+        stub: Host,
+        grid: Dim3,
+        block: Dim3,
+        arguments: *mut *const c_void,
+        shared: usize,
+        stream: usize,
+    ) -> u32;
+    pub fn cudaMemsetAsync(to: *mut f32, value: i32, bytes: usize, stream: usize) -> u32;
+    pub fn cudaStreamWaitEvent(stream: usize, event: usize, flags: u32) -> u32;
+    pub fn cudaStreamBeginCapture(stream: usize, mode: u32) -> u32;
+    pub fn cudaStreamIsCapturing(stream: usize, status: *mut u32) -> u32;
+    pub fn cudaStreamEndCapture(stream: usize, graph: *mut usize) -> u32;
+    pub fn cudaGraphInstantiate(executable: *mut usize, graph: usize, flags: u64) -> u32;
+    pub fn cudaGraphDestroy(graph: usize) -> u32;
+    pub fn cudaGraphLaunch(executable: usize, stream: usize) -> u32;
+    pub fn cudaGraphExecDestroy(executable: usize) -> u32;
 }

@@ -272,6 +272,54 @@ fn callbacks_may_call_the_runtime() {
 }
 
 #[test]
+fn captured_work_is_done_when_the_graph_is_launched() {
+    unsafe extern "C" fn increment(data: *mut c_void) {
+        // SAFETY: the data is the integer below, and the runtime can be called.
+        unsafe { *data.cast::<u32>() += 1 + cudaDeviceSynchronize() };
+    }
+    let program = Program::load();
+    let (x, y) = (allocate(4), allocate(4));
+    let (factor, n) = (1.0f32, 4i32);
+    assert_eq!((upload(x, &[1.0; 4]), upload(y, &[7.0; 4])), (0, 0));
+    let mut calls = 0u32;
+    let (mut stream, mut side, mut event, mut graph, mut executable) = (0, 0, 0, 0, 0);
+    // SAFETY: each pointer takes what it is for, and arguments match the kernel.
+    unsafe {
+        assert_eq!((cudaStreamCreate(&mut stream), cudaStreamCreate(&mut side)), (0, 0));
+        assert_eq!(cudaEventCreate(&mut event), 0);
+        assert_eq!(cudaStreamBeginCapture(0, 0), 900, "the default stream");
+        assert_eq!(cudaStreamBeginCapture(stream, 0), 0);
+        assert_eq!(cudaStreamSynchronize(stream), 900);
+        // y = 0, then x = x + y on another stream, which joins by the event.
+        assert_eq!(cudaMemsetAsync(y, 0, 16, stream), 0);
+        assert_eq!(cudaEventRecord(event, stream), 0);
+        assert_eq!(cudaStreamWaitEvent(side, event, 0), 0);
+        let mut status = 0;
+        assert_eq!((cudaStreamIsCapturing(side, &mut status), status), (0, 1));
+        let mut arguments = [address(&y), address(&x), address(&factor), address(&n)];
+        let (block, arguments) = (Dim3(32, 1, 1), arguments.as_mut_ptr());
+        assert_eq!(cudaLaunchKernel(scale, ONE, block, arguments, 0, side), 0);
+        assert_eq!(cudaLaunchHostFunc(side, Some(increment), (&raw mut calls).cast()), 0);
+        assert_eq!(cudaStreamEndCapture(side, &mut graph), 903, "began in the other stream");
+        assert_eq!(cudaStreamEndCapture(stream, &mut graph), 0);
+        assert_eq!((cudaStreamIsCapturing(side, &mut status), status), (0, 0));
+        assert_eq!((download(y, 4), calls), (vec![7.0; 4], 0), "nothing is done yet");
+
+        assert_eq!(cudaGraphInstantiate(&mut executable, graph, 0), 0);
+        assert_eq!((cudaGraphDestroy(graph), cudaGraphDestroy(graph)), (0, 1));
+        for round in 1..=3u16 {
+            let input = f32::from(round);
+            assert_eq!(upload(x, &[input; 4]), 0);
+            assert_eq!(cudaGraphLaunch(executable, stream), 0);
+            assert_eq!((download(y, 4), calls), (vec![input; 4], u32::from(round)));
+        }
+        assert_eq!(cudaGraphExecDestroy(executable), 0);
+        assert_eq!(cudaGraphLaunch(executable, stream), 1);
+    }
+    assert_eq!(program.finish().launches.len(), 3);
+}
+
+#[test]
 fn what_is_missing_says_so() {
     let program = Program::load();
     // SAFETY: a stub takes what it is given.
