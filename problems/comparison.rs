@@ -52,6 +52,19 @@ pub struct FirstMismatch {
     pub given: f64,
     /// What a quantizer's value is made of.
     pub quantized: Option<QuantizedElement>,
+    /// What a dequantizer's value is made of.
+    pub dequantized: Option<DequantizedElement>,
+}
+
+/// One element of a block-scaled matrix that was to be turned into a number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DequantizedElement {
+    /// Block within the row.
+    pub block: u64,
+    pub code: u8,
+    pub code_value: f32,
+    pub scale: u8,
+    pub scale_value: f32,
 }
 
 /// One element of a block-scaled matrix, expected and given.
@@ -78,10 +91,10 @@ impl FirstMismatch {
         let mut lines =
             vec![format!("first wrong value at row {}, column {}", self.row, self.column)];
         if let Some(q) = &self.quantized {
-            let nibble = if self.column.is_multiple_of(2) { "low" } else { "high" };
+            let nibble = self.nibble();
             let tie = |side: Option<f32>| side.map_or("none".to_owned(), |m| m.to_string());
-            lines.push(format!("  block     {} of its row, amax {:e}", q.block, q.amax));
-            lines.push(format!("  input     {:e}, scaled {}", q.input, q.scaled));
+            lines.push(format!("  block     {} of its row, amax {}", q.block, number(q.amax)));
+            lines.push(format!("  input     {}, scaled {}", number(q.input), number(q.scaled)));
             lines.push(format!(
                 "  midpoints {} and {}{}",
                 tie(q.midpoints.0),
@@ -97,8 +110,35 @@ impl FirstMismatch {
                 q.expected_code, q.given_code
             ));
         }
-        lines.push(format!("  value     expected {:e}, given {:e}", self.expected, self.given));
+        if let Some(d) = &self.dequantized {
+            let nibble = self.nibble();
+            lines.push(format!("  code      {:x}: {} ({nibble} nibble)", d.code, d.code_value));
+            let DequantizedElement { block, scale, scale_value, .. } = d;
+            let value = number(f64::from(*scale_value));
+            lines.push(format!("  scale     {scale} (block {block} of its row): {value}"));
+        }
+        let (expected, given) = (number(self.expected), number(self.given));
+        lines.push(format!("  value     expected {expected}, given {given}"));
         lines
+    }
+}
+
+/// Shortest digits that tell the float apart; with an exponent where there would be many zeros.
+fn number(x: f64) -> String {
+    // What was an f32 reads best as one.
+    let single = x as f32;
+    let plain = x == 0.0 || (1e-4..1e7).contains(&x.abs());
+    match (f64::from(single) == x, plain) {
+        (true, true) => format!("{single}"),
+        (true, false) => format!("{single:e}"),
+        (false, true) => format!("{x}"),
+        (false, false) => format!("{x:e}"),
+    }
+}
+
+impl FirstMismatch {
+    fn nibble(&self) -> &'static str {
+        if self.column.is_multiple_of(2) { "low" } else { "high" }
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod catalog;
 mod comparison;
+mod decoder;
 mod diagnosis;
 mod encoder;
 mod error_map;
@@ -29,14 +30,17 @@ mod sizes;
 #[cfg(test)]
 mod testing;
 mod unwritten;
+mod values;
 
+#[path = "mxfp4_dequantize/reference.rs"]
+mod mxfp4_dequantize;
 #[path = "mxfp4_quantize/reference.rs"]
 mod mxfp4_quantize;
 #[path = "nvfp4_quantize/reference.rs"]
 mod nvfp4_quantize;
 
 pub use catalog::{UnknownProblem, catalog, find};
-pub use comparison::{Comparison, Expected, FirstMismatch, QuantizedElement};
+pub use comparison::{Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement};
 pub use family::{CaseSpec, Family};
 pub use formula::{Formula, FormulaError};
 pub use manifest::{CaseGroup, Manifest, ManifestError, SpeedOfLight, Tolerance};

@@ -83,7 +83,8 @@ pub(crate) fn accepts_what_is_expected(problem: &str) {
             let outputs: Vec<&[u8]> = run.expected.outputs.iter().map(Vec::as_slice).collect();
             let comparison = run.compare(&outputs);
             assert!(comparison.accepted() && comparison.near_ties == 0, "{}", case.name());
-            assert!(seen.insert(run.input::<u8>(0).to_vec()) || run.inputs[0].len() < 64);
+            let small = run.inputs.iter().all(|input| input.len() < 64);
+            assert!(seen.insert(run.inputs.clone()) || small, "{}", case.name());
         }
     }
 }

@@ -154,6 +154,7 @@ impl View<'_> {
                 expected_code,
                 given_code,
             }),
+            dequantized: None,
         }
     }
 }

@@ -221,6 +221,7 @@ impl View<'_> {
                 expected_code,
                 given_code: code(index),
             }),
+            dequantized: None,
         })
     }
 
@@ -264,6 +265,7 @@ impl View<'_> {
                 expected: 0.0,
                 given: f64::from(e4m3::decode(self.scale.given[first])),
                 quantized: None,
+                dequantized: None,
             });
         }
     }

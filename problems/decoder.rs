@@ -1,0 +1,55 @@
+//! The E2M1 decoders people write, right and wrong ones, and how they take codes from bytes.
+
+use formats::{e2m1, pack};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decoder {
+    /// Value of a code from 0 to 15.
+    pub value: fn(u8) -> f32,
+    pub order: Order,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Order {
+    EvenLow,
+    EvenHigh,
+    /// Both elements of a pair get the low nibble.
+    LowTwice,
+    /// The odd elements are 0.
+    LowOnly,
+}
+
+impl Decoder {
+    pub const RIGHT: Decoder = Decoder { value: e2m1::decode, order: Order::EvenLow };
+
+    /// Value of element `index` of packed codes.
+    pub fn decode(&self, q: &[u8], index: usize) -> f32 {
+        let code = match self.order {
+            Order::EvenLow => pack::get(q, index),
+            Order::EvenHigh => pack::get(q, index ^ 1),
+            Order::LowTwice => pack::get(q, index & !1),
+            Order::LowOnly if index % 2 == 1 => 0,
+            Order::LowOnly => pack::get(q, index),
+        };
+        (self.value)(code)
+    }
+}
+
+pub(crate) fn unsigned(code: u8) -> f32 {
+    e2m1::decode(code & 7)
+}
+
+pub(crate) fn positive_zero(code: u8) -> f32 {
+    e2m1::decode(if code == 8 { 0 } else { code })
+}
+
+/// Exponent and mantissa put together as if there were no subnormal: 0 is 0.5 and 1 is 0.75.
+pub(crate) fn without_subnormal(code: u8) -> f32 {
+    let magnitude = (1.0 + f32::from(code & 1) / 2.0) * 2f32.powi(i32::from(code >> 1 & 3) - 1);
+    if code & 8 == 0 { magnitude } else { -magnitude }
+}
+
+/// The code as a number from -8 to 7.
+pub(crate) fn two_s_complement(code: u8) -> f32 {
+    f32::from((code << 4).cast_signed() >> 4)
+}

@@ -1,0 +1,185 @@
+//! MXFP4 dequantization with every choice left open that people are known to get wrong.
+
+use formats::{e8m0, f16};
+
+use crate::decoder::{self, Decoder, Order};
+use crate::hypothesis::Twist;
+use crate::mxfp4_quantize::BLOCK;
+use crate::reciprocal::flush;
+
+/// The choices. [`Recipe::RIGHT`] is the reference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recipe {
+    /// Which scale belongs to an element: row, column, columns of the matrix, rows.
+    scale_of: fn(usize, usize, usize, usize) -> usize,
+    scale: fn(u8) -> f32,
+    decoder: Decoder,
+    combine: fn(f32, f32) -> f32,
+    store: fn(f32) -> f32,
+}
+
+pub(super) struct Input<'a> {
+    pub q: &'a [u8],
+    pub scale: &'a [u8],
+    pub columns: usize,
+}
+
+impl Recipe {
+    pub const RIGHT: Recipe = Recipe {
+        scale_of: |row, column, columns, _| row * (columns / BLOCK) + column / BLOCK,
+        scale: e8m0::decode,
+        decoder: Decoder::RIGHT,
+        combine: |code, scale| code * scale,
+        store: |value| value,
+    };
+
+    /// Value of element `index`; NaN where a scale would be read out of bounds.
+    pub fn value(&self, input: &Input, index: usize) -> f32 {
+        let (row, column) = (index / input.columns, index % input.columns);
+        let rows = input.q.len() * 2 / input.columns;
+        let place = (self.scale_of)(row, column, input.columns, rows);
+        let scale = input.scale.get(place).map_or(f32::NAN, |&byte| (self.scale)(byte));
+        (self.store)((self.combine)(self.decoder.decode(input.q, index), scale))
+    }
+}
+
+/// The wrong turns that the field knows. Those named first are the likelier.
+pub(super) const TWISTS: [Twist<Recipe>; 22] = [
+    Twist {
+        id: "nibbles_swapped",
+        says: "the nibbles are swapped: the even element is in the low nibble",
+        axis: 0,
+        apply: |r| r.decoder.order = Order::EvenHigh,
+    },
+    Twist {
+        id: "low_nibble_twice",
+        says: "both elements of a byte are taken from its low nibble",
+        axis: 0,
+        apply: |r| r.decoder.order = Order::LowTwice,
+    },
+    Twist {
+        id: "odd_elements_missing",
+        says: "the odd elements are 0: the high nibble is not decoded",
+        axis: 0,
+        apply: |r| r.decoder.order = Order::LowOnly,
+    },
+    Twist {
+        id: "sign_dropped",
+        says: "the sign bit, bit 3 of the code, is ignored",
+        axis: 1,
+        apply: |r| r.decoder.value = decoder::unsigned,
+    },
+    Twist {
+        id: "negative_zero_dropped",
+        says: "code 8 gives 0; it is -0",
+        axis: 1,
+        apply: |r| r.decoder.value = decoder::positive_zero,
+    },
+    Twist {
+        id: "code_subnormal_missing",
+        says: "codes 0 and 1 are read as 0.5 and 0.75: with exponent 0 there is no hidden bit",
+        axis: 1,
+        apply: |r| r.decoder.value = decoder::without_subnormal,
+    },
+    Twist {
+        id: "code_as_integer",
+        says: "the codes are read as whole numbers from -8 to 7; they are E2M1",
+        axis: 1,
+        apply: |r| r.decoder.value = decoder::two_s_complement,
+    },
+    Twist {
+        id: "scale_missing",
+        says: "the codes are not multiplied by the scale",
+        axis: 2,
+        apply: |r| r.combine = |code, _| code,
+    },
+    Twist {
+        id: "scale_inverted",
+        says: "the codes are divided by the scale; they must be multiplied by it",
+        axis: 2,
+        apply: |r| r.combine = |code, scale| code / scale,
+    },
+    Twist {
+        id: "scale_bias_126",
+        says: "the scale's bias is taken for 126; it is 127",
+        axis: 3,
+        apply: |r| r.scale = |byte| e8m0::decode(byte) * 2.0,
+    },
+    Twist {
+        id: "scale_bias_128",
+        says: "the scale's bias is taken for 128; it is 127",
+        axis: 3,
+        apply: |r| r.scale = |byte| e8m0::decode(byte) * 0.5,
+    },
+    Twist {
+        id: "scale_as_number",
+        says: "the scale byte itself is the factor; it is the exponent of a power of two",
+        axis: 3,
+        apply: |r| r.scale = f32::from,
+    },
+    Twist {
+        id: "scale_shifted_only",
+        says: "the scale is its byte shifted into an exponent field, which makes byte 0 zero and \
+               byte 255 infinite; they are 2^-127 and NaN",
+        axis: 3,
+        apply: |r| r.scale = |byte| f32::from_bits(u32::from(byte) << 23),
+    },
+    Twist {
+        id: "least_scale_as_zero",
+        says: "scale byte 0 is read as zero; it is 2^-127",
+        axis: 3,
+        apply: |r| r.scale = |byte| if byte == 0 { 0.0 } else { e8m0::decode(byte) },
+    },
+    Twist {
+        id: "nan_scale_as_infinity",
+        says: "scale byte 255 is read as 2^128, infinity; it is NaN",
+        axis: 3,
+        apply: |r| r.scale = |byte| if byte == 255 { f32::INFINITY } else { e8m0::decode(byte) },
+    },
+    Twist {
+        id: "block_of_16",
+        says: "a scale is used for 16 elements; MXFP4 blocks have 32",
+        axis: 4,
+        apply: |r| r.scale_of = |row, column, columns, _| (row * columns + column) / 16,
+    },
+    Twist {
+        id: "block_of_64",
+        says: "a scale is used for 64 elements; MXFP4 blocks have 32",
+        axis: 4,
+        apply: |r| r.scale_of = |row, column, columns, _| (row * columns + column) / 64,
+    },
+    Twist {
+        id: "scale_of_row",
+        says: "the first scale of the row is used for the whole row",
+        axis: 4,
+        apply: |r| r.scale_of = |row, _, columns, _| row * (columns / BLOCK),
+    },
+    Twist {
+        id: "scale_of_first_row",
+        says: "the scales of row 0 are used for every row",
+        axis: 4,
+        apply: |r| r.scale_of = |_, column, _, _| column / BLOCK,
+    },
+    Twist {
+        id: "scales_transposed",
+        says: "the scales are read column by column; they lie beside each other along a row",
+        axis: 4,
+        apply: |r| r.scale_of = |row, column, _, rows| column / BLOCK * rows + row,
+    },
+    Twist {
+        id: "subnormals_flushed",
+        says: "results below 2^-126 are zero, as under --use_fast_math or -ftz=true",
+        axis: 5,
+        apply: |r| {
+            // Flushing takes the inputs of the product, too: the scale 2^-127 is one.
+            r.scale = |byte| flush(e8m0::decode(byte));
+            r.store = flush;
+        },
+    },
+    Twist {
+        id: "rounded_to_f16",
+        says: "the results went through f16, which has neither the range nor the smallest values",
+        axis: 5,
+        apply: |r| r.store = |value| f16::decode(f16::encode(value)),
+    },
+];
