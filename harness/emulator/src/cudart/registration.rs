@@ -13,7 +13,8 @@ use super::function::Function;
 use super::session::{self, Session};
 use super::symbol::Variable;
 use crate::fatbin;
-use crate::machine::{Kernel, LoadedModule};
+use crate::machine::{Kernel, LoadError, LoadedModule};
+use crate::ptx::{Position, SourceMap};
 
 /// One fat binary.
 pub(super) enum Module {
@@ -43,7 +44,9 @@ impl Module {
         };
         match session.machine.load(&image.text) {
             Ok(module) => Self::Loaded(module),
-            Err(error) => Self::Broken { code: Code::INVALID_PTX, reason: error.to_string() },
+            Err(error) => {
+                Self::Broken { code: Code::INVALID_PTX, reason: explained(&error, &image.text) }
+            }
         }
     }
 
@@ -65,6 +68,13 @@ impl Module {
         let missing = || Code::INVALID_SYMBOL.because(format!("the PTX has no variable {name}"));
         self.loaded()?.symbol(name).ok_or_else(missing)
     }
+}
+
+/// With the place in the PTX, where the error has one.
+fn explained(error: &LoadError, text: &str) -> String {
+    let LoadError::Parse(parse) = error else { return error.to_string() };
+    let Position { line, column } = SourceMap::new(text).start(&parse.span);
+    format!("line {line}, column {column} of the PTX: {parse}")
 }
 
 /// Handles are the index of the module plus one, so that none is null.

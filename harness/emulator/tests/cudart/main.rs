@@ -360,3 +360,22 @@ fn a_broken_module_is_explained_at_the_first_launch() {
     assert_eq!(report.errors.len(), 2);
     assert!(report.errors[1].contains("fat binary"), "{}", report.errors[1]);
 }
+
+#[test]
+fn ptx_that_does_not_parse_is_explained_with_its_place() {
+    let program = Program::load();
+    let text = b".version 9.0\n.target sm_80\n.address_size 64\n.shard .u32 x;\n\0\0\0\0";
+    // Header and entry of a container that stores the text as it is: see `emulator::fatbin`.
+    let mut container = vec![0u8; 16 + 64];
+    container[..8].copy_from_slice(&[0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0]);
+    container[8..16].copy_from_slice(&(64 + text.len() as u64).to_le_bytes());
+    container[16] = 1;
+    container[20] = 64;
+    container[24..32].copy_from_slice(&(text.len() as u64).to_le_bytes());
+    container.extend(text);
+    let wrapper = [0x1_4662_43b1, container.as_ptr() as u64, 0u64];
+    // SAFETY: a wrapper around a whole container.
+    unsafe { __cudaRegisterFatBinary(wrapper.as_ptr().cast()) };
+    let report = program.finish();
+    assert!(report.errors[0].contains("line 4, column 1 of the PTX"), "{:?}", report.errors);
+}
