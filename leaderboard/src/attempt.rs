@@ -40,6 +40,7 @@ pub struct Outcome {
     /// Geometric mean over the sizes. Absent unless accepted.
     pub geomean: Option<Time>,
     pub sizes: Vec<Size>,
+    /// A record keeps those that simply passed before the others.
     pub cases: Vec<Case>,
     pub environment: Environment,
     /// The compiler's errors, the fault, or why nothing ran.
@@ -51,7 +52,7 @@ pub struct Outcome {
 const FAULT: usize = 64 << 10;
 
 impl Outcome {
-    /// Without what a record cannot hold. An attempt must not be lost over a ratio that is 0/0 or
+    /// As a record can hold it. An attempt must not be lost over a ratio that is 0/0 or
     /// a compiler that writes too much.
     pub(crate) fn recordable(mut self) -> Self {
         for counters in self.sizes.iter_mut().filter_map(|size| size.counters.as_mut()) {
@@ -60,6 +61,7 @@ impl Outcome {
                 *ratio = ratio.filter(|value| value.is_finite());
             }
         }
+        self.cases.sort_by_key(|case| !case.is_plain());
         if let Some(fault) = &mut self.fault
             && fault.len() > FAULT
         {
@@ -194,6 +196,27 @@ pub struct Case {
     pub reasons: Vec<String>,
     /// In sentences; kept for the first failure only, since the others mostly repeat it.
     pub explanation: Option<String>,
+}
+
+impl Case {
+    /// One that passed, with nothing to say about it.
+    pub fn plain(name: String) -> Self {
+        Self {
+            name,
+            verdict: Verdict::Accepted,
+            mismatches: 0,
+            reasons: Vec::new(),
+            explanation: None,
+        }
+    }
+
+    pub(crate) fn is_plain(&self) -> bool {
+        let Self { name: _, verdict, mismatches, reasons, explanation } = self;
+        *verdict == Verdict::Accepted
+            && *mismatches == 0
+            && reasons.is_empty()
+            && explanation.is_none()
+    }
 }
 
 /// The machine, where it matters: times are comparable only where these agree.

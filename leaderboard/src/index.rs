@@ -6,7 +6,7 @@
 //! the entries and carries a checksum of the rest; where it does not fit, there is no index.
 
 use std::fs::{self, Metadata};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -84,15 +84,14 @@ pub(crate) fn store(path: &Path, incoming: &Path, entries: &[Entry]) -> io::Resu
         entries: entries.len(),
         blake3: blake3::hash(&body).to_hex().to_string(),
     };
-    let folder = Incoming::create(incoming)?;
-    let name = "index";
-    let mut file = fs::File::create_new(folder.path().join(name))?;
-    file.write_all(&serde_json::to_vec(&header)?)?;
-    file.write_all(b"\n")?;
-    file.write_all(&body)?;
-    file.write_all(b"\n")?;
+    let mut content = serde_json::to_vec(&header)?;
+    for part in [&b"\n"[..], &body, b"\n"] {
+        content.extend_from_slice(part);
+    }
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    folder.publish_file(name, path)
+    let mut folder = Incoming::create(incoming)?;
+    folder.write("index", &content)?;
+    folder.publish_file("index", path)
 }

@@ -60,6 +60,10 @@ struct AttemptRecord {
     geomean_us: Option<f64>,
     geomean_interval_us: Option<(f64, f64)>,
     fault: Option<String>,
+    /// The names of cases that passed with nothing to say about them: most of them, and as tables
+    /// they would be half the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    passed: Vec<String>,
     device: DeviceRecord,
     toolchain: ToolchainRecord,
     #[serde(default, skip_serializing_if = "EnvironmentRecord::is_empty")]
@@ -68,6 +72,7 @@ struct AttemptRecord {
     kernels: Vec<KernelRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sizes: Vec<SizeRecord>,
+    /// The others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     cases: Vec<CaseRecord>,
 }

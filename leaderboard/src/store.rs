@@ -221,7 +221,7 @@ impl Store {
         for (name, content) in [(".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)] {
             let place = self.attempts().join(name);
             if !place.exists() {
-                let incoming = Incoming::create(&self.incoming())?;
+                let mut incoming = Incoming::create(&self.incoming())?;
                 incoming.write("file", content.as_bytes())?;
                 incoming.publish_file("file", &place)?;
             }
@@ -243,7 +243,7 @@ pub(crate) fn read_samples(folder: &Path) -> Result<Vec<Samples>, Defect> {
 }
 
 fn write(incoming: &Path, files: &[(&str, &[u8])], place: &Path) -> io::Result<()> {
-    let folder = Incoming::create(incoming)?;
+    let mut folder = Incoming::create(incoming)?;
     for (name, content) in files {
         folder.write(name, content)?;
     }

@@ -12,6 +12,8 @@ use crate::attempt::{
 
 pub(super) fn to_record(attempt: &Attempt) -> AttemptRecord {
     let outcome = &attempt.outcome;
+    let plain = outcome.cases.iter().filter(|case| case.is_plain());
+    let remarkable = outcome.cases.iter().filter(|case| !case.is_plain());
     AttemptRecord {
         format: FormatVersion::CURRENT,
         id: attempt.id.clone(),
@@ -46,7 +48,8 @@ pub(super) fn to_record(attempt: &Attempt) -> AttemptRecord {
         },
         kernels: outcome.kernels.iter().map(kernel_to_record).collect(),
         sizes: outcome.sizes.iter().map(size_to_record).collect(),
-        cases: outcome.cases.iter().map(case_to_record).collect(),
+        passed: plain.map(|case| case.name.clone()).collect(),
+        cases: remarkable.map(case_to_record).collect(),
     }
 }
 
@@ -57,6 +60,8 @@ pub(super) fn from_record(record: AttemptRecord) -> Result<Attempt, String> {
         _ => return Err("geomean_us and geomean_interval_us go together".into()),
     };
     let created = record.created.to_string();
+    let passed = record.passed.into_iter().map(Case::plain);
+    let remarkable = record.cases.into_iter().map(case_from_record);
     Ok(Attempt {
         id: record.id,
         created: created.parse().map_err(|_| format!("created: {created} is no moment"))?,
@@ -83,7 +88,7 @@ pub(super) fn from_record(record: AttemptRecord) -> Result<Attempt, String> {
             kernels: record.kernels.into_iter().map(kernel_from_record).collect(),
             geomean,
             sizes: record.sizes.into_iter().map(size_from_record).collect(),
-            cases: record.cases.into_iter().map(case_from_record).collect(),
+            cases: passed.chain(remarkable).collect(),
             environment: Environment {
                 gpu_uuid: record.environment.gpu_uuid,
                 driver: record.environment.driver,

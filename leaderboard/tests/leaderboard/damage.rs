@@ -2,21 +2,43 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use leaderboard::{Attempt, Defect, Error, Finding, Flaw, FormatVersion, Store};
 use proptest::prelude::*;
 
 use crate::sample::{later, rejected, submission};
 
-/// A leaderboard with two attempts; what is done to the first must not touch the second.
+/// A leaderboard with two attempts; what is done to the first must not touch the second. Recorded
+/// once and copied, since recording waits for the disk.
 fn two() -> (tempfile::TempDir, Store, Attempt, Attempt) {
+    static ORIGINAL: LazyLock<(tempfile::TempDir, Attempt, Attempt)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        let first = store.record(submission()).unwrap();
+        let mut other = rejected();
+        other.created = later(1);
+        let second = store.record(other).unwrap();
+        (folder, first, second)
+    });
+    let (original, first, second) = &*ORIGINAL;
     let folder = tempfile::tempdir().unwrap();
+    copy(original.path(), folder.path());
     let store = Store::at(folder.path());
-    let first = store.record(submission()).unwrap();
-    let mut other = rejected();
-    other.created = later(1);
-    let second = store.record(other).unwrap();
-    (folder, store, first, second)
+    (folder, store, first.clone(), second.clone())
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }
 
 fn flaws(store: &Store) -> Vec<Flaw> {

@@ -53,9 +53,14 @@ fn what_a_record_cannot_hold_does_not_lose_the_attempt() {
     counters.sectors_per_request = Some(f64::NAN);
     strange.outcome.fault = Some("é".repeat(1 << 20));
     strange.source = vec![0xff, 0, 0xfe];
+    strange.outcome.cases[0].mismatches = 3;
+    strange.outcome.cases[0].explanation = Some("near-ties".into());
     strange.file = "\u{1b}[31m/k\n.cu".into();
     let id = store.record(strange).unwrap().id;
     let back = store.attempt(&id).unwrap();
+    let cases: Vec<_> =
+        back.outcome.cases.iter().map(|case| (&*case.name, case.mismatches)).collect();
+    assert_eq!(cases, [("64x64 ties", 0), ("64x64 uniform", 3)], "only their order may change");
     assert_eq!(back.outcome.sizes[0].counters.unwrap().sectors_per_request, None);
     assert!(back.outcome.fault.unwrap().ends_with("é\n… (shortened)"));
     assert_eq!(store.source(&id).unwrap(), [0xff, 0, 0xfe]);
