@@ -1,4 +1,4 @@
-// expect: wrong_answer unwritten_q
+// expect: wrong_answer unwritten_q_last_rows
 //! problem = "mxfp4_quantize"
 //
 // The number of CTAs is rounded down: whatever does not fill the last one is never written.
