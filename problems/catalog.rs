@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use thiserror::Error;
 
-use crate::{Manifest, Problem, mxfp4_dequantize, mxfp4_quantize, nvfp4_quantize};
+use crate::{
+    Manifest, Problem, mxfp4_dequantize, mxfp4_quantize, nvfp4_dequantize, nvfp4_quantize,
+};
 
 /// A problem from its folder's name and the type that holds its code.
 macro_rules! problem {
@@ -23,10 +25,11 @@ macro_rules! problem {
     };
 }
 
-static CATALOG: [Problem; 3] = [
+static CATALOG: [Problem; 4] = [
     problem!("mxfp4_quantize", mxfp4_quantize::Mxfp4Quantize),
     problem!("mxfp4_dequantize", mxfp4_dequantize::Mxfp4Dequantize),
     problem!("nvfp4_quantize", nvfp4_quantize::Nvfp4Quantize),
+    problem!("nvfp4_dequantize", nvfp4_dequantize::Nvfp4Dequantize),
 ];
 
 /// Every problem, in the order lists show them.

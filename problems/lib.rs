@@ -36,6 +36,8 @@ mod values;
 mod mxfp4_dequantize;
 #[path = "mxfp4_quantize/reference.rs"]
 mod mxfp4_quantize;
+#[path = "nvfp4_dequantize/reference.rs"]
+mod nvfp4_dequantize;
 #[path = "nvfp4_quantize/reference.rs"]
 mod nvfp4_quantize;
 

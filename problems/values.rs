@@ -82,8 +82,8 @@ impl<'a> Values<'a> {
 
         let worst = differing.par_iter().flat_map_iter(|&r| row(r)).filter_map(|index| {
             let (given, expected) = (f64::from(self.given[index]), f64::from(self.expected[index]));
-            let finite = given.is_finite() && expected.is_finite() && given != expected;
-            finite.then(|| (given - expected).abs() / error_unit(index))
+            let error = (given - expected).abs() / error_unit(index);
+            error.is_finite().then_some(error)
         });
         comparison.max_error = worst.max_by(f64::total_cmp).or(Some(0.0));
         let wrong: Vec<usize> = differing

@@ -13,7 +13,7 @@ const CHUNK: usize = 1 << 13;
 /// A stream for what all blocks of a case share.
 const SHARED: u64 = u64::MAX;
 
-pub(super) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
+pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
     let last = a.len().saturating_sub(BLOCK);
     let shared = Random::new(seed, SHARED).between(-4, 4);
     fill_chunks(seed, 0, a, CHUNK, |random, start, values| {

@@ -14,7 +14,7 @@
 //! way ([`Reciprocal`]). The expected output takes the nearest; [`Scaling`] also says how far
 //! scales and codes may lawfully move.
 
-mod compare;
+pub(crate) mod compare;
 mod explain;
 mod families;
 mod recipe;
@@ -24,6 +24,8 @@ use rayon::prelude::*;
 
 use crate::problem::{Given, Truth};
 use crate::reciprocal::{Reciprocal, flush};
+pub(crate) use families::fill;
+
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
 
 pub(crate) struct Nvfp4Quantize;
