@@ -33,12 +33,19 @@ unsafe fn members(core: &mut Core, mask_slot: crate::program::Slot) -> Result<u3
     Ok(wanted)
 }
 
-/// `shfl.sync.mode.b32 dst|d, a, b, c, mask`: `imm` is the slot of the mask.
+/// Modes of `shfl`.
+pub const UP: u8 = 0;
+pub const DOWN: u8 = 1;
+pub const BFLY: u8 = 2;
+pub const IDX: u8 = 3;
+
+/// `shfl.sync.mode.b32 dst|d, a, b, c, mask`: `imm` is the slot of the mask. First where each lane
+/// reads from and whether that is inside its segment, for all lanes as vectors; then the reads.
 ///
 /// # Safety
 /// See [`super::Handler`].
 #[inline(always)]
-pub unsafe fn shfl(core: &mut Core, inst: &Inst) -> Flow {
+pub unsafe fn shfl<const MODE: u8>(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: lowering keeps slots within the file.
     unsafe {
         let present = match members(core, inst.imm as u16) {
@@ -46,35 +53,42 @@ pub unsafe fn shfl(core: &mut Core, inst: &Inst) -> Flow {
             Err(flow) => return flow,
         };
         let a = core.read::<u32>(inst.a);
-        let b = core.read::<u32>(inst.b);
-        let c = core.read::<u32>(inst.c);
-        let mut out = a;
-        let mut valid = [0u32; 32];
+        let b = &*core.lanes_of::<u32>(inst.b);
+        let c = &*core.lanes_of::<u32>(inst.c);
+        let mut source = [0u32; 32];
+        let mut inside = [0u32; 32];
         for l in 0..32u32 {
             let i = l as usize;
             let (b, clamp, segment) = (b[i] & 31, c[i] & 31, c[i] >> 8 & 31);
             let limit = (l & segment) | (clamp & !segment);
-            let (source, inside) = if inst.flags & flag::UP != 0 {
-                (l.wrapping_sub(b), l as i32 - b as i32 >= limit as i32)
-            } else if inst.flags & flag::DOWN != 0 {
-                (l + b, l + b <= limit)
-            } else if inst.flags & flag::BFLY != 0 {
-                (l ^ b, l ^ b <= limit)
-            } else {
-                let source = (l & segment) | (b & !segment);
-                (source, source <= limit)
-            };
-            // Out of range, or from a lane that is not there: the lane's own value.
-            if inside {
-                valid[i] = u32::MAX;
-                if present >> (source & 31) & 1 == 1 {
-                    out[i] = a[source as usize & 31];
+            let (from, ok) = match MODE {
+                UP => (l.wrapping_sub(b), l as i32 - b as i32 >= limit as i32),
+                DOWN => (l + b, l + b <= limit),
+                BFLY => (l ^ b, l ^ b <= limit),
+                _ => {
+                    let from = (l & segment) | (b & !segment);
+                    (from, from <= limit)
                 }
+            };
+            inside[i] = if ok { u32::MAX } else { 0 };
+            // Out of range: the lane's own value.
+            source[i] = if ok { from & 31 } else { l };
+        }
+        let mut out = [0u32; 32];
+        if present == u32::MAX {
+            for i in 0..32 {
+                out[i] = a[source[i] as usize & 31];
+            }
+        } else {
+            // From a lane that is not there: undefined (9.7.9.6); the lane's own value.
+            for i in 0..32 {
+                let from = source[i] as usize & 31;
+                out[i] = a[if present >> from & 1 == 1 { from } else { i }];
             }
         }
         core.write(inst.dst, &out);
         if inst.d != 0 {
-            core.write(inst.d, &valid);
+            core.write(inst.d, &inside);
         }
     }
     Flow::Next

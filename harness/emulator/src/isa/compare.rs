@@ -3,103 +3,131 @@
 //! A predicate is a lane of all ones or of zero, so a selection is two `and`s and an `or`.
 
 use super::float::ones;
-use super::rounding::flush_if;
+use super::rounding::{flush, flush_if};
 use super::{Class, Kind, Row, row};
 use crate::exec::{op, rare};
 
-/// `setp` and `set` of one comparison, for one kind of operand.
-macro_rules! compare {
-    ($form:expr, $set:expr, $widths:literal, |$f:pat_param, $a:ident: $t:ty, $b:ident| $body:expr) => {
-        [
+/// The forms of one comparison: `setp.CMP.TYPE`, and `set.CMP.DTYPE.TYPE`, which is rarer.
+macro_rules! comparisons {
+    ($name:ident: $($cmp:literal, $types:literal, $widths:literal, |$a:ident: $t:ty, $b:ident| $body:expr;)*) => {
+        #[rustfmt::skip]
+        const $name: &[[Row; 2]] = &[ $( [
             Row {
-                form: $form,
+                form: concat!("setp .", $cmp, " .{and|or|xor}? .", $types),
                 class: Class::Compare,
-                kind: Kind::Compare($widths, op!(|$f, $a: $t, $b: $t| -> u32 { ones($body) })),
+                kind: Kind::Compare($widths, op!(|_, $a: $t, $b: $t| -> u32 { ones($body) })),
             },
             Row {
-                form: $set,
+                form: concat!("set .", $cmp, " .{and|or|xor}? .{u32|s32|f32} .", $types),
                 class: Class::Compare,
-                kind: Kind::Set($widths, rare!(|$f, $a: $t, $b: $t| -> u32 { ones($body) })),
+                kind: Kind::Set($widths, rare!(|_, $a: $t, $b: $t| -> u32 { ones($body) })),
             },
-        ]
+        ] ),* ];
     };
 }
 
-/// The forms of one comparison: `setp.CMP{.ftz}.TYPE` and `set.CMP{.ftz}.DTYPE.TYPE`.
-macro_rules! comparisons {
-    ($name:ident: $($cmp:literal, $types:literal, $widths:literal, |$f:pat_param, $a:ident: $t:ty, $b:ident| $body:expr;)*) => {
-        const $name: &[[Row; 2]] = &[ $( compare!(
-            concat!("setp .", $cmp, " .{and|or|xor}? .ftz? .", $types),
-            concat!("set .", $cmp, " .{and|or|xor}? .ftz? .{u32|s32|f32} .", $types),
-            $widths, |$f, $a: $t, $b| $body
-        ) ),* ];
+/// Comparisons that flush subnormals first.
+macro_rules! flushing {
+    ($($cmp:literal, |$a:ident, $b:ident| $body:expr;)*) => {
+        #[rustfmt::skip]
+        const FLUSHING: &[[Row; 2]] = &[ $( [
+            Row {
+                form: concat!("setp .", $cmp, " .{and|or|xor}? .ftz .f32"),
+                class: Class::Compare,
+                kind: Kind::Compare("p=n,n", rare!(|_, a: f32, b: f32| -> u32 { let ($a, $b) = (flush(a), flush(b)); ones($body) })),
+            },
+            Row {
+                form: concat!("set .", $cmp, " .{and|or|xor}? .ftz .{u32|s32|f32} .f32"),
+                class: Class::Compare,
+                kind: Kind::Set("p=n,n", rare!(|_, a: f32, b: f32| -> u32 { let ($a, $b) = (flush(a), flush(b)); ones($body) })),
+            },
+        ] ),* ];
     };
 }
 
 comparisons! { LIST:
-    "eq", "{u32|s32|b32}", "p=n,n", |_, a: u32, b| a == b;
-    "ne", "{u32|s32|b32}", "p=n,n", |_, a: u32, b| a != b;
-    "{lt|lo}", "u32", "p=n,n", |_, a: u32, b| a < b;
-    "{le|ls}", "u32", "p=n,n", |_, a: u32, b| a <= b;
-    "{gt|hi}", "u32", "p=n,n", |_, a: u32, b| a > b;
-    "{ge|hs}", "u32", "p=n,n", |_, a: u32, b| a >= b;
-    "lt", "s32", "p=n,n", |_, a: i32, b| a < b;
-    "le", "s32", "p=n,n", |_, a: i32, b| a <= b;
-    "gt", "s32", "p=n,n", |_, a: i32, b| a > b;
-    "ge", "s32", "p=n,n", |_, a: i32, b| a >= b;
-    "eq", "{u64|s64|b64}", "p=w,w", |_, a: u64, b| a == b;
-    "ne", "{u64|s64|b64}", "p=w,w", |_, a: u64, b| a != b;
-    "{lt|lo}", "u64", "p=w,w", |_, a: u64, b| a < b;
-    "{le|ls}", "u64", "p=w,w", |_, a: u64, b| a <= b;
-    "{gt|hi}", "u64", "p=w,w", |_, a: u64, b| a > b;
-    "{ge|hs}", "u64", "p=w,w", |_, a: u64, b| a >= b;
-    "lt", "s64", "p=w,w", |_, a: i64, b| a < b;
-    "le", "s64", "p=w,w", |_, a: i64, b| a <= b;
-    "gt", "s64", "p=w,w", |_, a: i64, b| a > b;
-    "ge", "s64", "p=w,w", |_, a: i64, b| a >= b;
-    "eq", "{u16|s16|b16}", "p=h,h", |_, a: u32, b| a == b;
-    "ne", "{u16|s16|b16}", "p=h,h", |_, a: u32, b| a != b;
-    "{lt|lo}", "u16", "p=h,h", |_, a: u32, b| a < b;
-    "{le|ls}", "u16", "p=h,h", |_, a: u32, b| a <= b;
-    "{gt|hi}", "u16", "p=h,h", |_, a: u32, b| a > b;
-    "{ge|hs}", "u16", "p=h,h", |_, a: u32, b| a >= b;
+    "eq", "{u32|s32|b32}", "p=n,n", |a: u32, b| a == b;
+    "ne", "{u32|s32|b32}", "p=n,n", |a: u32, b| a != b;
+    "{lt|lo}", "u32", "p=n,n", |a: u32, b| a < b;
+    "{le|ls}", "u32", "p=n,n", |a: u32, b| a <= b;
+    "{gt|hi}", "u32", "p=n,n", |a: u32, b| a > b;
+    "{ge|hs}", "u32", "p=n,n", |a: u32, b| a >= b;
+    "lt", "s32", "p=n,n", |a: i32, b| a < b;
+    "le", "s32", "p=n,n", |a: i32, b| a <= b;
+    "gt", "s32", "p=n,n", |a: i32, b| a > b;
+    "ge", "s32", "p=n,n", |a: i32, b| a >= b;
+    "eq", "{u64|s64|b64}", "p=w,w", |a: u64, b| a == b;
+    "ne", "{u64|s64|b64}", "p=w,w", |a: u64, b| a != b;
+    "{lt|lo}", "u64", "p=w,w", |a: u64, b| a < b;
+    "{le|ls}", "u64", "p=w,w", |a: u64, b| a <= b;
+    "{gt|hi}", "u64", "p=w,w", |a: u64, b| a > b;
+    "{ge|hs}", "u64", "p=w,w", |a: u64, b| a >= b;
+    "lt", "s64", "p=w,w", |a: i64, b| a < b;
+    "le", "s64", "p=w,w", |a: i64, b| a <= b;
+    "gt", "s64", "p=w,w", |a: i64, b| a > b;
+    "ge", "s64", "p=w,w", |a: i64, b| a >= b;
+    "eq", "{u16|s16|b16}", "p=h,h", |a: u32, b| a == b;
+    "ne", "{u16|s16|b16}", "p=h,h", |a: u32, b| a != b;
+    "{lt|lo}", "u16", "p=h,h", |a: u32, b| a < b;
+    "{le|ls}", "u16", "p=h,h", |a: u32, b| a <= b;
+    "{gt|hi}", "u16", "p=h,h", |a: u32, b| a > b;
+    "{ge|hs}", "u16", "p=h,h", |a: u32, b| a >= b;
     // Shifted up, the sign of 16 bits is the sign of 32.
-    "lt", "s16", "p=h,h", |_, a: u32, b| ((a << 16) as i32) < (b << 16) as i32;
-    "le", "s16", "p=h,h", |_, a: u32, b| (a << 16) as i32 <= (b << 16) as i32;
-    "gt", "s16", "p=h,h", |_, a: u32, b| (a << 16) as i32 > (b << 16) as i32;
-    "ge", "s16", "p=h,h", |_, a: u32, b| (a << 16) as i32 >= (b << 16) as i32;
-    "eq", "f32", "p=n,n", |f, a: f32, b| flush_if(f, a) == flush_if(f, b);
-    "ne", "f32", "p=n,n", |f, a: f32, b| { let (a, b) = (flush_if(f, a), flush_if(f, b)); (a < b) | (a > b) };
-    "lt", "f32", "p=n,n", |f, a: f32, b| flush_if(f, a) < flush_if(f, b);
-    "le", "f32", "p=n,n", |f, a: f32, b| flush_if(f, a) <= flush_if(f, b);
-    "gt", "f32", "p=n,n", |f, a: f32, b| flush_if(f, a) > flush_if(f, b);
-    "ge", "f32", "p=n,n", |f, a: f32, b| flush_if(f, a) >= flush_if(f, b);
-    "equ", "f32", "p=n,n", |f, a: f32, b| { let (a, b) = (flush_if(f, a), flush_if(f, b)); !((a < b) | (a > b)) };
-    "neu", "f32", "p=n,n", |f, a: f32, b| flush_if(f, a) != flush_if(f, b);
-    "ltu", "f32", "p=n,n", |f, a: f32, b| !(flush_if(f, a) >= flush_if(f, b));
-    "leu", "f32", "p=n,n", |f, a: f32, b| !(flush_if(f, a) > flush_if(f, b));
-    "gtu", "f32", "p=n,n", |f, a: f32, b| !(flush_if(f, a) <= flush_if(f, b));
-    "geu", "f32", "p=n,n", |f, a: f32, b| !(flush_if(f, a) < flush_if(f, b));
-    "num", "f32", "p=n,n", |_, a: f32, b| !(a.is_nan() | b.is_nan());
-    "nan", "f32", "p=n,n", |_, a: f32, b| a.is_nan() | b.is_nan();
-    "eq", "f64", "p=w,w", |_, a: f64, b| a == b;
-    "ne", "f64", "p=w,w", |_, a: f64, b| (a < b) | (a > b);
-    "lt", "f64", "p=w,w", |_, a: f64, b| a < b;
-    "le", "f64", "p=w,w", |_, a: f64, b| a <= b;
-    "gt", "f64", "p=w,w", |_, a: f64, b| a > b;
-    "ge", "f64", "p=w,w", |_, a: f64, b| a >= b;
-    "equ", "f64", "p=w,w", |_, a: f64, b| !((a < b) | (a > b));
-    "neu", "f64", "p=w,w", |_, a: f64, b| a != b;
-    "ltu", "f64", "p=w,w", |_, a: f64, b| !(a >= b);
-    "leu", "f64", "p=w,w", |_, a: f64, b| !(a > b);
-    "gtu", "f64", "p=w,w", |_, a: f64, b| !(a <= b);
-    "geu", "f64", "p=w,w", |_, a: f64, b| !(a < b);
-    "num", "f64", "p=w,w", |_, a: f64, b| !(a.is_nan() | b.is_nan());
-    "nan", "f64", "p=w,w", |_, a: f64, b| a.is_nan() | b.is_nan();
+    "lt", "s16", "p=h,h", |a: u32, b| ((a << 16) as i32) < (b << 16) as i32;
+    "le", "s16", "p=h,h", |a: u32, b| (a << 16) as i32 <= (b << 16) as i32;
+    "gt", "s16", "p=h,h", |a: u32, b| (a << 16) as i32 > (b << 16) as i32;
+    "ge", "s16", "p=h,h", |a: u32, b| (a << 16) as i32 >= (b << 16) as i32;
+    "eq", "f32", "p=n,n", |a: f32, b| a == b;
+    "ne", "f32", "p=n,n", |a: f32, b| (a < b) | (a > b);
+    "lt", "f32", "p=n,n", |a: f32, b| a < b;
+    "le", "f32", "p=n,n", |a: f32, b| a <= b;
+    "gt", "f32", "p=n,n", |a: f32, b| a > b;
+    "ge", "f32", "p=n,n", |a: f32, b| a >= b;
+    "equ", "f32", "p=n,n", |a: f32, b| !((a < b) | (a > b));
+    "neu", "f32", "p=n,n", |a: f32, b| a != b;
+    "ltu", "f32", "p=n,n", |a: f32, b| !(a >= b);
+    "leu", "f32", "p=n,n", |a: f32, b| !(a > b);
+    "gtu", "f32", "p=n,n", |a: f32, b| !(a <= b);
+    "geu", "f32", "p=n,n", |a: f32, b| !(a < b);
+    "num", "f32", "p=n,n", |a: f32, b| !(a.is_nan() | b.is_nan());
+    "nan", "f32", "p=n,n", |a: f32, b| a.is_nan() | b.is_nan();
+    "eq", "f64", "p=w,w", |a: f64, b| a == b;
+    "ne", "f64", "p=w,w", |a: f64, b| (a < b) | (a > b);
+    "lt", "f64", "p=w,w", |a: f64, b| a < b;
+    "le", "f64", "p=w,w", |a: f64, b| a <= b;
+    "gt", "f64", "p=w,w", |a: f64, b| a > b;
+    "ge", "f64", "p=w,w", |a: f64, b| a >= b;
+    "equ", "f64", "p=w,w", |a: f64, b| !((a < b) | (a > b));
+    "neu", "f64", "p=w,w", |a: f64, b| a != b;
+    "ltu", "f64", "p=w,w", |a: f64, b| !(a >= b);
+    "leu", "f64", "p=w,w", |a: f64, b| !(a > b);
+    "gtu", "f64", "p=w,w", |a: f64, b| !(a <= b);
+    "geu", "f64", "p=w,w", |a: f64, b| !(a < b);
+    "num", "f64", "p=w,w", |a: f64, b| !(a.is_nan() | b.is_nan());
+    "nan", "f64", "p=w,w", |a: f64, b| a.is_nan() | b.is_nan();
 }
 
 #[rustfmt::skip]
+
+flushing! {
+    "eq", |a, b| a == b;
+    "ne", |a, b| (a < b) | (a > b);
+    "lt", |a, b| a < b;
+    "le", |a, b| a <= b;
+    "gt", |a, b| a > b;
+    "ge", |a, b| a >= b;
+    "equ", |a, b| !((a < b) | (a > b));
+    "neu", |a, b| a != b;
+    "ltu", |a, b| !(a >= b);
+    "leu", |a, b| !(a > b);
+    "gtu", |a, b| !(a <= b);
+    "geu", |a, b| !(a < b);
+    "num", |a, b| !(a.is_nan() | b.is_nan());
+    "nan", |a, b| a.is_nan() | b.is_nan();
+}
+
 pub const ROWS: &[Row] = LIST.as_flattened();
+pub const FLUSHED: &[Row] = FLUSHING.as_flattened();
 
 #[rustfmt::skip]
 pub const SELECTIONS: &[Row] = &[

@@ -155,6 +155,7 @@ const TABLE: &[&[Row]] = &[
     packed::ROWS,
     transcendental::ROWS,
     compare::ROWS,
+    compare::FLUSHED,
     compare::SELECTIONS,
     convert::BETWEEN,
     convert::INTEGERS,

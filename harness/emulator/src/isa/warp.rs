@@ -5,7 +5,10 @@ use crate::exec::{both, once, shuffle};
 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
-    row!("shfl .sync .{up|down|bfly|idx} .b32", Shuffle, Kind::Shuffle(both!(shuffle::shfl))),
+    row!("shfl .sync .up .b32", Shuffle, Kind::Shuffle(both!(shuffle::shfl::<{ shuffle::UP }>))),
+    row!("shfl .sync .down .b32", Shuffle, Kind::Shuffle(both!(shuffle::shfl::<{ shuffle::DOWN }>))),
+    row!("shfl .sync .bfly .b32", Shuffle, Kind::Shuffle(both!(shuffle::shfl::<{ shuffle::BFLY }>))),
+    row!("shfl .sync .idx .b32", Shuffle, Kind::Shuffle(both!(shuffle::shfl::<{ shuffle::IDX }>))),
     row!("vote .sync .{all|any|uni} .pred", Shuffle, Kind::Vote(once!(shuffle::vote))),
     row!("vote .sync .ballot .b32", Shuffle, Kind::Vote(once!(shuffle::vote))),
     row!("redux .sync .add .{u32|s32}", Shuffle, Kind::AcrossLanes(once!(|core, inst| shuffle::redux(core, inst, u32::wrapping_add)))),

@@ -75,15 +75,10 @@ impl Range {
         }
     }
 
-    /// Mark the sector that holds `address`.
+    /// What marks single sectors, for an access that touches many.
     #[inline]
-    pub fn touch_one(&self, write: bool, address: u64) {
-        let sector = address / SECTOR - self.first_sector();
-        let cell = &self.bitmap(write)[(sector / 64) as usize];
-        let bit = 1 << (sector % 64);
-        if cell.load(Relaxed) & bit == 0 {
-            cell.fetch_or(bit, Relaxed);
-        }
+    pub fn marker(&self, write: bool) -> Marker<'_> {
+        Marker { bitmap: self.bitmap(write), first: self.first_sector() }
     }
 
     fn count(cell: &OnceLock<Box<[AtomicU64]>>) -> u64 {
@@ -94,6 +89,24 @@ impl Range {
     fn clear(&self) {
         for bits in [self.read.get(), self.written.get()].into_iter().flatten() {
             bits.iter().for_each(|word| word.store(0, Relaxed));
+        }
+    }
+}
+
+pub struct Marker<'a> {
+    bitmap: &'a [AtomicU64],
+    first: u64,
+}
+
+impl Marker<'_> {
+    /// Mark the sector that holds `address`.
+    #[inline(always)]
+    pub fn touch(&self, address: u64) {
+        let sector = address / SECTOR - self.first;
+        let cell = &self.bitmap[(sector / 64) as usize];
+        let bit = 1 << (sector % 64);
+        if cell.load(Relaxed) & bit == 0 {
+            cell.fetch_or(bit, Relaxed);
         }
     }
 }

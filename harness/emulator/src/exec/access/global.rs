@@ -87,8 +87,8 @@ fn count(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Acces
             last / SECTOR - at.of[0] / SECTOR + 1
         }
         Some(range) => {
-            let base = entry.base;
-            at.sectors(|address| range.touch_one(write, address.max(base)))
+            let (base, marker) = (entry.base, range.marker(write));
+            at.sectors(|address| marker.touch(address.max(base)))
         }
         None => at.sectors(|address| {
             // A sector may begin before the allocation that the access is in.
@@ -96,7 +96,7 @@ fn count(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Acces
                 Some((core.memory.range(core.memory.locate(address)?), address))
             });
             if let Some((range, address)) = inside {
-                range.touch_one(write, address);
+                range.marker(write).touch(address);
             }
         }),
     };
