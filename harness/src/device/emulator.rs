@@ -1,8 +1,19 @@
 //! nibble's own GPU: the solution's CUDA runtime calls reach the emulator in this process.
+//!
+//! Shared memory is registered with the emulator as it is, each buffer an array of exact size
+//! under its parameter's name; nothing is copied up or down.
 
 use std::path::Path;
+use std::time::Instant;
 
-use super::{Argument, Buffer, Call, Device, Entry};
+use ::emulator::cudart::DeviceModel;
+use ::emulator::cudart::session::{self, LaunchRecord, Options};
+use ::emulator::{Config, Machine};
+
+use super::entry::addresses;
+use super::{Argument, Buffer, Call, Device, Entry, Launch};
+use crate::gpus::{self, Gpu};
+use crate::model;
 use crate::report::KernelFacts;
 use crate::shared::Map;
 
@@ -11,18 +22,84 @@ pub struct Emulator {
 }
 
 impl Emulator {
+    /// Starts a session and opens the library in it: its constructors register its kernels.
     pub fn open(
         library: &Path,
-        _arch: &str,
-        _kernels: &[KernelFacts],
+        arch: &str,
+        kernels: &[KernelFacts],
     ) -> Result<Box<dyn Device>, String> {
+        let gpu = gpus::for_arch(arch).ok_or_else(|| format!("no GPU is known for {arch}"))?;
+        let capability = capability(arch).ok_or_else(|| format!("{arch} is no architecture"))?;
+        let config = Config { sms: gpu.sms, capability, ..Config::default() };
+        let known = kernels.to_vec();
+        session::start(
+            Machine::new(config),
+            Options {
+                device: device(gpu),
+                registers: kernels.iter().map(|k| (k.mangled.clone(), k.registers)).collect(),
+                time: Some(Box::new(move |record| {
+                    model::terms(gpu, &launch(record.clone()), &known).seconds() * 1e9
+                })),
+            },
+        );
         Ok(Box::new(Self { entry: Entry::open(library)? }))
     }
 }
 
 impl Device for Emulator {
-    fn call(&mut self, _memory: &Map, _buffers: &[Buffer], _arguments: &[Argument]) -> Call {
-        let _ = &self.entry;
-        Call::Failed("this build has no emulator".to_owned())
+    fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
+        let addresses = addresses(memory.base(), buffers);
+        session::with_machine(|machine| {
+            for (buffer, address) in buffers.iter().zip(&addresses) {
+                machine.memory().register(*address, buffer.len as u64, &buffer.name);
+            }
+        });
+        // What constructors did is not this call's.
+        session::report();
+        let started = Instant::now();
+        self.entry.call(&addresses, arguments);
+        let host_ns = started.elapsed().as_nanos() as u64;
+        let report = session::report();
+        session::with_machine(|machine| {
+            for address in &addresses {
+                machine.memory().unregister(*address);
+            }
+        });
+        match report.fault {
+            Some(fault) => Call::Faulted(Box::new(fault)),
+            None => Call::Returned {
+                host_ns,
+                device_ns: None,
+                launches: report.launches.into_iter().map(launch).collect(),
+                unsupported: report.unsupported,
+                errors: report.errors,
+            },
+        }
+    }
+}
+
+fn launch(record: LaunchRecord) -> Launch {
+    let LaunchRecord { kernel, grid, block, dynamic_shared, counters, .. } = record;
+    Launch { kernel, grid, block, dynamic_shared, counters }
+}
+
+/// `sm_100a` is (10, 0).
+fn capability(arch: &str) -> Option<(u32, u32)> {
+    let number = arch.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let number: u32 = number.parse().ok()?;
+    Some((number / 10, number % 10))
+}
+
+/// What the solution is told of the device when it asks.
+fn device(gpu: &Gpu) -> DeviceModel {
+    // Bandwidth is what is known; programs multiply clock and width to get it back.
+    let bus_bits = 8192;
+    let memory_clock = gpu.dram / (2.0 * f64::from(bus_bits) / 8.0);
+    DeviceModel {
+        name: format!("NVIDIA {}", gpu.name),
+        clock_khz: (gpu.clock_mhz * 1e3) as u32,
+        memory_clock_khz: (memory_clock / 1e3) as u32,
+        memory_bus_bits: bus_bits,
+        l2_bytes: gpu.l2_bytes as u32,
     }
 }

@@ -1,22 +1,6 @@
 //! The scripted device: verdicts and times from a TOML file, so that statistics, screens and
 //! boards can be tested exactly, and from outside. It compiles nothing and runs nothing.
-//!
-//! ```toml
-//! name = "Scripted GPU"      # shown as the device's name
-//! arch = "sm_100a"           # whose speed of light it is held to
-//! seed = 7                   # of the noise; absent: another each time
-//!
-//! [[solution]]               # the first that fits counts
-//! file = "fast.cu"           # the name of the solution's file; absent: any
-//! verdict = "accepted"       # or wrong_answer, runtime_error, time_limit_exceeded, compile_error
-//! message = "…"              # why, where it is not accepted
-//! time_us = 20.0             # the true time …
-//! sizes = { "1024x1024" = 8.0 }        # … and of single sizes
-//! noise = 0.01               # standard deviation of each sample, relative, normal
-//! drift = 0.01               # added per 1000 samples that the device has taken, relative
-//! spikes = 0.01              # how often a sample is a spike …
-//! spike = 0.3                # … and by how much it is longer, relative
-//! ```
+//! `docs/measuring.md` describes the file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -193,6 +177,16 @@ mod tests {
         let head = "name = \"m\"\narch = \"sm_100a\"\nseed = 1\n[[solution]]\n";
         let script: Script = toml::from_str(&format!("{head}{solution}")).unwrap();
         Mock::new(&script, Path::new("x/fast.cu"), Interrupt::default()).unwrap()
+    }
+
+    /// The page that describes the format shows a script that is one.
+    #[test]
+    fn the_documented_script_works() {
+        let page = include_str!("../../../docs/measuring.md");
+        let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let script: Script = toml::from_str(text).unwrap();
+        let mut mock = Mock::new(&script, Path::new("fast.cu"), Interrupt::default()).unwrap();
+        assert!((mock.sample("1024x1024") / 8e3 - 1.0).abs() < 0.5);
     }
 
     #[test]
