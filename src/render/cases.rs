@@ -10,6 +10,8 @@ use super::{
 
 /// Failures of different kinds that are explained; the grid shows the others.
 const EXPLAINED: usize = 3;
+/// Lines of the explanations after the first, which is shown whole.
+const LINES: usize = 4;
 
 /// One row for each size, one column for each input family; a cell is the worst verdict of its
 /// cases, its symbol explained by [`failures`].
@@ -45,12 +47,12 @@ pub fn grid(cases: &[CaseReport]) -> String {
     table.to_string()
 }
 
-/// Why cases failed: the first of each kind, and how many more there are of it.
-pub fn failures(cases: &[CaseReport]) -> String {
-    let failed: Vec<&CaseReport> =
-        cases.iter().filter(|case| case.verdict != Verdict::Accepted).collect();
+/// Why cases failed: the first of each kind, and how many more there are of it. Errors are in
+/// `unit`s, "the block's scale".
+pub fn failures(cases: &[CaseReport], unit: &str) -> String {
+    let failed = cases.iter().filter(|case| case.verdict != Verdict::Accepted);
     let mut kinds: Vec<(&CaseReport, u64)> = Vec::new();
-    for case in &failed {
+    for case in failed {
         let same =
             |other: &CaseReport| other.verdict == case.verdict && other.reasons == case.reasons;
         match kinds.iter_mut().find(|(first, _)| same(first)) {
@@ -59,14 +61,12 @@ pub fn failures(cases: &[CaseReport]) -> String {
         }
     }
     let mut text = String::new();
-    for (case, others) in kinds.iter().take(EXPLAINED) {
-        text.push('\n');
-        text.push_str(&failure(case));
+    for (index, (case, others)) in kinds.iter().take(EXPLAINED).enumerate() {
+        let lines = if index == 0 { usize::MAX } else { LINES };
+        text.push_str(&format!("\n{}", failure(case, unit, lines)));
         if *others > 0 {
-            text.push_str(&format!(
-                "    {}\n",
-                style::paint(style::DIM, format!("and {} like it", words::count(*others, "case")))
-            ));
+            let more = format!("and {} like it", words::count(*others, "case"));
+            text.push_str(&format!("    {}\n", style::paint(style::DIM, more)));
         }
     }
     if kinds.len() > EXPLAINED {
@@ -76,24 +76,27 @@ pub fn failures(cases: &[CaseReport]) -> String {
     text
 }
 
-fn failure(case: &CaseReport) -> String {
+fn failure(case: &CaseReport, unit: &str, lines: usize) -> String {
     let verdict = style::paint(
         style::of(case.verdict),
         format!("{} {}", style::symbol(case.verdict), style::words(case.verdict)),
     );
-    let mut line = format!("  {verdict}  {}", style::paint(style::BOLD, &case.name));
+    let mut head = format!("  {verdict}  {}", style::paint(style::BOLD, &case.name));
     if case.mismatches > 0 {
-        line.push_str(&format!("  {}", words::count(case.mismatches, "mismatch")));
+        head.push_str(&format!("  {}", words::count(case.mismatches, "mismatch")));
     }
     if let Some(error) = case.max_error.filter(|&error| error > 0.0) {
-        line.push_str(&format!(", largest error {error:.3} × the bound"));
+        head.push_str(&format!(", largest error {} × {unit}", words::magnitude(error)));
     }
-    line.push('\n');
-    for sentence in &case.explanation {
-        line.push_str(&words::hanging(&format!("    {sentence}"), 6));
-        line.push('\n');
+    let mut text = format!("{}\n", words::hanging(&head, 4));
+    let explanation: Vec<&str> = case.explanation.iter().flat_map(|said| said.lines()).collect();
+    for line in explanation.iter().take(lines) {
+        text.push_str(&format!("{}\n", words::hanging(&format!("    {line}"), 6)));
     }
-    line
+    if explanation.len() > lines {
+        text.push_str(&format!("    {}\n", style::paint(style::DIM, "…  --json has all of it")));
+    }
+    text
 }
 
 /// "128x256": the case's name without its family, and without its seed where it has one.

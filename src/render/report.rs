@@ -17,7 +17,8 @@ pub fn screen(report: &Report) -> String {
         if report.cases.len() > 1 {
             text.push_str(&cases::grid(&report.cases));
         }
-        text.push_str(&cases::failures(&report.cases));
+        let unit = problems::find(&report.problem).map(|p| p.manifest().tolerance.unit.as_str());
+        text.push_str(&cases::failures(&report.cases, unit.unwrap_or("the bound")));
     }
     if !report.bench.is_empty() {
         text.push('\n');

@@ -24,7 +24,7 @@ pub fn symbol(verdict: Verdict) -> &'static str {
         Verdict::Accepted => "✓",
         Verdict::WrongAnswer | Verdict::CompileError => "✗",
         Verdict::RuntimeError => "!",
-        Verdict::TimeLimitExceeded => "T",
+        Verdict::TimeLimitExceeded => "∞",
         Verdict::Interrupted => "–",
     }
 }

@@ -116,6 +116,15 @@ pub fn change(from: f64, to: f64) -> String {
     }
 }
 
+/// An error in units of something: "2", "0.031", "1.0e39".
+pub fn magnitude(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1e6 || (v > 0.0 && v < 1e-3) => format!("{value:.1e}"),
+        v if v.fract() == 0.0 => format!("{value:.0}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
 fn three_digits(value: f64) -> String {
     match value {
         v if v < 9.995 => format!("{v:.2}"),
@@ -262,6 +271,10 @@ mod tests {
         assert_eq!(change(10.0, 10.000_1), "=");
         assert_eq!(change(10.0, 32.0), "3.2 ×");
         assert_eq!(change(10.0, 500.0), "50 ×");
+        assert_eq!(magnitude(2.0), "2");
+        assert_eq!(magnitude(0.03125), "0.031");
+        assert_eq!(magnitude(1.02e39), "1.0e39");
+        assert_eq!(magnitude(0.0), "0");
     }
 
     #[test]
