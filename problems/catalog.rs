@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::{
     Manifest, Problem, mxfp4_dequantize, mxfp4_quantize, nvfp4_dequantize, nvfp4_quantize,
+    nvfp4_quantize_amax,
 };
 
 /// A problem from its folder's name and the type that holds its code.
@@ -25,10 +26,11 @@ macro_rules! problem {
     };
 }
 
-static CATALOG: [Problem; 4] = [
+static CATALOG: [Problem; 5] = [
     problem!("mxfp4_quantize", mxfp4_quantize::Mxfp4Quantize),
     problem!("mxfp4_dequantize", mxfp4_dequantize::Mxfp4Dequantize),
     problem!("nvfp4_quantize", nvfp4_quantize::Nvfp4Quantize),
+    problem!("nvfp4_quantize_amax", nvfp4_quantize_amax::Nvfp4QuantizeAmax),
     problem!("nvfp4_dequantize", nvfp4_dequantize::Nvfp4Dequantize),
 ];
 

@@ -40,6 +40,8 @@ mod mxfp4_quantize;
 mod nvfp4_dequantize;
 #[path = "nvfp4_quantize/reference.rs"]
 mod nvfp4_quantize;
+#[path = "nvfp4_quantize_amax/reference.rs"]
+mod nvfp4_quantize_amax;
 
 pub use catalog::{UnknownProblem, catalog, find};
 pub use comparison::{Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement};

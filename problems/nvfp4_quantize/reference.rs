@@ -33,7 +33,7 @@ pub(crate) struct Nvfp4Quantize;
 impl Truth for Nvfp4Quantize {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         let values = bytemuck::cast_slice_mut(inputs[0]);
-        families::fill(case.family, seed, values);
+        fill(case.family, seed, values);
         vec![global_scale(values)]
     }
 
