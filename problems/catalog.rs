@@ -4,10 +4,7 @@ use std::sync::LazyLock;
 
 use thiserror::Error;
 
-use crate::{
-    Manifest, Problem, mxfp4_dequantize, mxfp4_quantize, nvfp4_dequantize, nvfp4_quantize,
-    nvfp4_quantize_amax,
-};
+use crate::{Manifest, Problem};
 
 /// A problem from its folder's name and the type that holds its code.
 macro_rules! problem {
@@ -26,13 +23,15 @@ macro_rules! problem {
     };
 }
 
-static CATALOG: [Problem; 5] = [
-    problem!("mxfp4_quantize", mxfp4_quantize::Mxfp4Quantize),
-    problem!("mxfp4_dequantize", mxfp4_dequantize::Mxfp4Dequantize),
-    problem!("nvfp4_quantize", nvfp4_quantize::Nvfp4Quantize),
-    problem!("nvfp4_quantize_amax", nvfp4_quantize_amax::Nvfp4QuantizeAmax),
-    problem!("nvfp4_dequantize", nvfp4_dequantize::Nvfp4Dequantize),
-];
+static CATALOG: LazyLock<Vec<Problem>> = LazyLock::new(|| {
+    vec![
+        problem!("mxfp4_quantize", crate::mxfp4_quantize::Mxfp4Quantize),
+        problem!("mxfp4_dequantize", crate::mxfp4_dequantize::Mxfp4Dequantize),
+        problem!("nvfp4_quantize", crate::nvfp4_quantize::Nvfp4Quantize),
+        problem!("nvfp4_quantize_amax", crate::nvfp4_quantize_amax::Nvfp4QuantizeAmax),
+        problem!("nvfp4_dequantize", crate::nvfp4_dequantize::Nvfp4Dequantize),
+    ]
+});
 
 /// Every problem, in the order lists show them.
 pub fn catalog() -> &'static [Problem] {
