@@ -18,6 +18,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// A folder that only this writer knows, removed with the value.
 pub(crate) struct Incoming {
@@ -58,15 +59,9 @@ impl Incoming {
         Ok(())
     }
 
-    /// Waits until the disk has it all. Only now and not after each file: a journal that commits
-    /// the first has the others in the same transaction, which makes one long wait of four.
-    fn sync(&self) -> io::Result<()> {
-        self.files.iter().chain([&self.folder]).try_for_each(File::sync_all)
-    }
-
     /// Makes the whole folder appear as `place`, which must not exist or be an empty folder.
     pub(crate) fn publish(self, place: &Path) -> io::Result<()> {
-        self.sync()?;
+        sync(self.files.iter().chain([&self.folder]))?;
         fs::rename(&self.path, place)
     }
 
@@ -119,9 +114,18 @@ fn same_folder(open: &File, path: &Path) -> bool {
     }
 }
 
-/// Waits until the disk has a folder's list of names.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+/// Waits until the disk has all of these, and of folders the list of names. Each asks on a thread
+/// of its own, since the disk answers all of them with one flush: seven waits of 3.5 ms in a row
+/// were 25 ms of every submit, two rounds together are 6.
+pub(crate) fn sync<'a>(files: impl Iterator<Item = &'a File>) -> io::Result<()> {
+    thread::scope(|scope| {
+        let waiting: Vec<_> = files
+            .map(|file| thread::Builder::new().spawn_scoped(scope, || file.sync_all()))
+            .collect::<io::Result<_>>()?;
+        waiting.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("a sync panicked")))
+        })
+    })
 }
 
 /// Seeded by the operating system; a new value at each call.

@@ -11,8 +11,9 @@
 //! An attempt is never rewritten and no file is shared between two, so that a leaderboard in git
 //! merges without conflicts, and writers need no lock against each other or against readers.
 
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use jiff::{RoundMode, TimestampRound, Unit};
 use rayon::prelude::*;
@@ -99,9 +100,14 @@ impl Store {
             }
             attempt.id = AttemptId::new(attempt.created, incoming::random());
         }
-        for folder in [&folder, &self.attempts(), &self.root] {
-            incoming::sync_folder(folder).map_err(|error| failed("write", folder, error))?;
-        }
+        // The two above only matter for a first attempt, but another process's first attempt may
+        // not have reached the disk yet either.
+        let synced = [&folder, &self.attempts(), &self.root]
+            .into_iter()
+            .map(File::open)
+            .collect::<io::Result<Vec<_>>>()
+            .and_then(|folders| incoming::sync(folders.iter()));
+        synced.map_err(|error| failed("write", &folder, error))?;
         Ok(attempt)
     }
 

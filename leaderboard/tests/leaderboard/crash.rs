@@ -70,6 +70,7 @@ impl Writer {
     }
 
     fn kill(mut self) -> Vec<AttemptId> {
+        assert_eq!(self.child.try_wait().unwrap(), None, "a writer failed by itself");
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.reported.join().unwrap()
