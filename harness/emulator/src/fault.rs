@@ -70,6 +70,7 @@ pub enum FaultKind {
         space: MemorySpace,
         address: u64,
         bytes: u32,
+        near: Option<Near>,
     },
     /// A store to `__constant__` memory or a parameter.
     ReadOnly {
@@ -183,11 +184,17 @@ impl Fault {
                     space.word()
                 )
             }
-            FaultKind::Misaligned { access, space, address, bytes } => format!(
-                "{kernel} {} {bytes} bytes of {} memory at {address:#x}, which is no multiple of {bytes}",
-                access.verb(),
-                space.word()
-            ),
+            FaultKind::Misaligned { access, space, address, bytes, near } => {
+                let place = match near {
+                    Some(Near { name, offset, .. }) => format!("at byte {offset} of `{name}`"),
+                    None => format!("at {address:#x}"),
+                };
+                let (verb, space) = (access.verb(), space.word());
+                format!(
+                    "{kernel} {verb} {bytes} bytes of {space} memory {place}, which is no \
+                     multiple of {bytes}"
+                )
+            }
             FaultKind::ReadOnly { name } => format!("{kernel} writes to {name}, which is constant"),
             FaultKind::Unsupported { what } => {
                 format!("nibble's emulator does not support {what} (your kernel may be right)")
@@ -242,6 +249,8 @@ impl Near {
             format!("{} bytes before `{name}` begins", -offset)
         } else if *offset < *len as i64 {
             format!("{behind} bytes over the end of `{name}` ({len} bytes)")
+        } else if *offset == *len as i64 {
+            format!("just past the end of `{name}` ({len} bytes)")
         } else {
             format!("{} bytes past the end of `{name}` ({len} bytes)", offset - *len as i64)
         }

@@ -66,35 +66,49 @@ impl Bits {
     }
 }
 
+/// The handlers of an access, by the space.
 macro_rules! by_space {
-    ($space:expr, $f:ident, $t:ty) => {
+    ($space:expr, $f:ident, $t:ty, $v:literal) => {
         match $space {
-            GLOBAL => both!(access::$f::<$t, GLOBAL>),
-            SHARED => both!(access::$f::<$t, SHARED>),
-            LOCAL => once!(access::$f::<$t, LOCAL>),
-            _ => once!(access::$f::<$t, GENERIC>),
+            GLOBAL => both!(access::$f::<$t, $v, GLOBAL>),
+            SHARED => both!(access::$f::<$t, $v, SHARED>),
+            LOCAL => once!(access::$f::<$t, $v, LOCAL>),
+            _ => once!(access::$f::<$t, $v, GENERIC>),
         }
     };
 }
 
-/// The handlers of a load of `bits`, from a space of `exec::access`.
-pub fn load_handlers(bits: Bits, space: u8) -> Handlers {
-    match bits {
-        Bits::B8 => by_space!(space, load, u8),
-        Bits::B16 => by_space!(space, load, u16),
-        Bits::B32 => by_space!(space, load, u32),
-        Bits::B64 => by_space!(space, load, u64),
-    }
+macro_rules! by_shape {
+    ($f:ident, $bits:expr, $count:expr, $space:expr) => {
+        Some(match ($bits, $count) {
+            (Bits::B8, 1) => by_space!($space, $f, u8, 1),
+            (Bits::B8, 2) => by_space!($space, $f, u8, 2),
+            (Bits::B8, 4) => by_space!($space, $f, u8, 4),
+            (Bits::B8, 8) => by_space!($space, $f, u8, 8),
+            (Bits::B16, 1) => by_space!($space, $f, u16, 1),
+            (Bits::B16, 2) => by_space!($space, $f, u16, 2),
+            (Bits::B16, 4) => by_space!($space, $f, u16, 4),
+            (Bits::B16, 8) => by_space!($space, $f, u16, 8),
+            (Bits::B32, 1) => by_space!($space, $f, u32, 1),
+            (Bits::B32, 2) => by_space!($space, $f, u32, 2),
+            (Bits::B32, 4) => by_space!($space, $f, u32, 4),
+            (Bits::B32, 8) => by_space!($space, $f, u32, 8),
+            (Bits::B64, 1) => by_space!($space, $f, u64, 1),
+            (Bits::B64, 2) => by_space!($space, $f, u64, 2),
+            (Bits::B64, 4) => by_space!($space, $f, u64, 4),
+            _ => return None,
+        })
+    };
+}
+
+/// The handlers of a load of `count` elements of `bits`, from a space of `exec::access`.
+pub fn load_handlers(bits: Bits, count: usize, space: u8) -> Option<Handlers> {
+    by_shape!(load, bits, count, space)
 }
 
 /// As [`load_handlers`], for stores.
-pub fn store_handlers(bits: Bits, space: u8) -> Handlers {
-    match bits {
-        Bits::B8 => by_space!(space, store, u8),
-        Bits::B16 => by_space!(space, store, u16),
-        Bits::B32 => by_space!(space, store, u32),
-        Bits::B64 => by_space!(space, store, u64),
-    }
+pub fn store_handlers(bits: Bits, count: usize, space: u8) -> Option<Handlers> {
+    by_shape!(store, bits, count, space)
 }
 
 macro_rules! updates {

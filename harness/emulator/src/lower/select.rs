@@ -554,7 +554,8 @@ impl Selector {
             return self.load_parameter(*place, *offset, ty, bits, &targets);
         }
         let (address, imm, space) = self.address(flat, at)?;
-        let mut op = self.op(isa::load_handlers(bits, space));
+        let handlers = isa::load_handlers(bits, targets.len(), space).ok_or_else(String::new)?;
+        let mut op = self.op(handlers);
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
@@ -647,7 +648,8 @@ impl Selector {
         for element in Self::elements(source) {
             list.push(self.source(&element, width, ty)?);
         }
-        let mut op = self.op(isa::store_handlers(bits, space));
+        let handlers = isa::store_handlers(bits, list.len(), space).ok_or_else(String::new)?;
+        let mut op = self.op(handlers);
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;

@@ -1,7 +1,7 @@
 //! Atomic updates (PTX ISA 9.7.13.5-6).
 
 use super::addresses::active;
-use super::{Element, GENERIC, GLOBAL, LOCAL, Place, SHARED, place};
+use super::{Element, Found, GLOBAL, LOCAL, SHARED, place, pointer};
 use crate::exec::{Core, Flow};
 use crate::fault::Access;
 use crate::isa::flag;
@@ -50,11 +50,20 @@ swaps!(u16, AtomicU16; u32, AtomicU32; u64, AtomicU64);
 pub unsafe fn atomic<U: Update>(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: `place_atomic` lets pass only addresses that may be written.
     unsafe {
-        let Some(place) = place_atomic(core, inst, U::E::BYTES) else { return Flow::Stop };
+        let mut hosts = [0; 32];
+        match place_atomic(core, inst, U::E::BYTES, &mut hosts) {
+            Found::Fault => return Flow::Stop,
+            Found::Run(first) => {
+                for (l, host) in hosts.iter_mut().enumerate() {
+                    *host = first + l as u64 * U::E::BYTES;
+                }
+            }
+            Found::Scattered => {}
+        }
         let b = core.read::<<U::E as Element>::Lane>(inst.b);
         let c = core.read::<<U::E as Element>::Lane>(inst.c);
         for lane in active(core.mask) {
-            let to = place.of_lane(lane).cast::<U::E>();
+            let to = pointer(hosts[lane]).cast::<U::E>();
             let old = U::E::swap(to, |old| U::f(old, b[lane], c[lane]));
             if inst.flags & flag::KEEP != 0 {
                 (*core.lanes_of::<<U::E as Element>::Lane>(inst.dst))[lane] = old.widen();
@@ -65,17 +74,17 @@ pub unsafe fn atomic<U: Update>(core: &mut Core, inst: &Inst) -> Flow {
 }
 
 #[inline(never)]
-unsafe fn place_atomic(core: &mut Core, inst: &Inst, bytes: u64) -> Option<Place> {
+unsafe fn place_atomic(core: &mut Core, inst: &Inst, bytes: u64, hosts: &mut [u64; 32]) -> Found {
     if core.counting {
         core.tally.atomics += 1;
     }
     // SAFETY: passed on.
     unsafe {
         match (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 {
-            GLOBAL => place::<GLOBAL>(core, inst, bytes, Access::Atomic),
-            SHARED => place::<SHARED>(core, inst, bytes, Access::Atomic),
-            LOCAL => place::<LOCAL>(core, inst, bytes, Access::Atomic),
-            _ => place::<GENERIC>(core, inst, bytes, Access::Atomic),
+            GLOBAL => place::<GLOBAL>(core, inst, bytes, Access::Atomic, hosts),
+            SHARED => place::<SHARED>(core, inst, bytes, Access::Atomic, hosts),
+            LOCAL => place::<LOCAL>(core, inst, bytes, Access::Atomic, hosts),
+            _ => place::<{ super::GENERIC }>(core, inst, bytes, Access::Atomic, hosts),
         }
     }
 }

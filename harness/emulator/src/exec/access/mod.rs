@@ -22,9 +22,9 @@ mod window;
 pub use atomic::{Update, atomic};
 
 use super::{Core, Flow, Lane};
-use crate::fault::{Access, FaultKind, MemorySpace};
+use crate::fault::{Access, FaultKind, MemorySpace, Near};
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOWS};
-use crate::program::{Inst, Slot};
+use crate::program::Inst;
 use addresses::{Addresses, Offsets, active};
 
 /// A memory element and the register lane it fills.
@@ -65,173 +65,173 @@ fn misaligned(
     space: MemorySpace,
 ) -> bool {
     let lane = active(core.mask).find(|&lane| of(lane) % bytes != 0).unwrap_or(0);
-    let kind = FaultKind::Misaligned { access, space, address: of(lane), bytes: bytes as u32 };
+    let address = of(lane);
+    let near = match space {
+        MemorySpace::Global => core.memory.locate(address).map(|index| {
+            let info = &core.memory.range(index).info;
+            let offset = (address - info.base) as i64;
+            Near { name: info.name.clone(), len: info.len, offset, freed: false }
+        }),
+        _ => Some(window::near(core, space, address)),
+    };
+    let kind = FaultKind::Misaligned { access, space, address, bytes: bytes as u32, near };
     core.stop(kind, lane as u32);
     false
 }
 
-/// Where the lanes' bytes are, checked: a host address for each lane.
-///
+/// Where the lanes' bytes turned out to be.
+enum Found {
+    /// Lane `l` has them at the `l`-th host address.
+    Scattered,
+    /// They follow each other from here.
+    Run(u64),
+    /// Nowhere: the fault is recorded.
+    Fault,
+}
+
 /// Addresses stay integers until the access: a global address came from an allocation that exposed
 /// it, through any arithmetic the kernel liked.
-enum Place {
-    Global(Addresses),
-    /// Offsets from `base`, lane `l` further by `l * stride`.
-    Window {
-        at: Offsets,
-        base: u64,
-        stride: u64,
-    },
+#[inline(always)]
+fn pointer(address: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-impl Place {
-    #[inline(always)]
-    fn of_lane(&self, lane: usize) -> *mut u8 {
-        let address = match self {
-            Self::Global(at) => at.of[lane],
-            Self::Window { at, base, stride } => {
-                base + u64::from(at.of[lane]) + lane as u64 * stride
-            }
-        };
-        std::ptr::with_exposed_provenance_mut(address as usize)
-    }
-
-    /// The first lane's address, if the lanes' bytes follow each other.
-    #[inline(always)]
-    fn run(&self) -> Option<*mut u8> {
-        let contiguous = match self {
-            Self::Global(at) => at.contiguous,
-            Self::Window { at, stride, .. } => at.contiguous && *stride == 0,
-        };
-        contiguous.then(|| self.of_lane(0))
-    }
-}
-
-/// Check an access and find its bytes. `None`: the fault is recorded.
+/// Check an access of `bytes` a lane and find its bytes. The host addresses go to `hosts` rather
+/// than into the answer: moving arrays about costs more than the access.
 #[inline(always)]
 unsafe fn place<const SPACE: u8>(
     core: &mut Core,
     inst: &Inst,
     bytes: u64,
     access: Access,
-) -> Option<Place> {
+    hosts: &mut [u64; 32],
+) -> Found {
     // SAFETY: passed on.
     unsafe {
         match SPACE {
             GLOBAL => {
                 let at = Addresses::gather(core, inst, bytes);
-                global::admit(core, inst, &at, bytes, access).then_some(Place::Global(at))
+                if !global::admit(core, inst, &at, bytes, access) {
+                    return Found::Fault;
+                }
+                if at.contiguous {
+                    return Found::Run(at.of[0]);
+                }
+                *hosts = at.of;
+                Found::Scattered
             }
             SHARED | LOCAL => {
                 let at = Offsets::gather(core, inst, bytes as u32);
-                place_in_window(core, at, bytes as u32, access, SPACE == SHARED)
+                place_in_window::<SPACE>(core, &at, bytes as u32, access, hosts)
             }
-            _ => place_generic(core, inst, bytes, access),
+            _ => place_generic(core, inst, bytes, access, hosts),
         }
     }
 }
 
 #[inline(always)]
-fn place_in_window(
+fn place_in_window<const SPACE: u8>(
     core: &mut Core,
-    at: Offsets,
+    at: &Offsets,
     bytes: u32,
     access: Access,
-    shared: bool,
-) -> Option<Place> {
-    if shared {
-        let base = core.shared.expose_provenance() as u64;
-        window::admit_shared(core, &at, bytes, access).then_some(Place::Window {
-            at,
-            base,
-            stride: 0,
-        })
+    hosts: &mut [u64; 32],
+) -> Found {
+    let admitted = if SPACE == SHARED {
+        window::admit_shared(core, at, bytes, access)
     } else {
-        let base = core.local.expose_provenance() as u64;
-        let stride = core.local_len;
-        window::admit_local(core, &at, bytes, access).then_some(Place::Window { at, base, stride })
+        window::admit_local(core, at, bytes, access)
+    };
+    if !admitted {
+        return Found::Fault;
     }
+    if SPACE == SHARED {
+        let base = core.shared.expose_provenance() as u64;
+        if at.contiguous {
+            return Found::Run(base + u64::from(at.of[0]));
+        }
+        for l in 0..32 {
+            hosts[l] = base + u64::from(at.of[l]);
+        }
+    } else {
+        // Each lane has local memory of its own, one behind the other.
+        let base = core.local.expose_provenance() as u64;
+        for l in 0..32 {
+            hosts[l] = base + u64::from(at.of[l]) + l as u64 * core.local_len;
+        }
+    }
+    Found::Scattered
 }
 
 /// A generic address is what its window says (PTX ISA 5.2).
 #[inline(never)]
-unsafe fn place_generic(core: &mut Core, inst: &Inst, bytes: u64, access: Access) -> Option<Place> {
+unsafe fn place_generic(
+    core: &mut Core,
+    inst: &Inst,
+    bytes: u64,
+    access: Access,
+    hosts: &mut [u64; 32],
+) -> Found {
     // SAFETY: passed on.
     let at = unsafe { Addresses::gather(core, inst, bytes) };
     let (low, high) = (at.low(), at.high());
     if high < WINDOWS {
-        global::admit(core, inst, &at, bytes, access).then_some(Place::Global(at))
+        if !global::admit(core, inst, &at, bytes, access) {
+            return Found::Fault;
+        }
+        *hosts = at.of;
+        Found::Scattered
     } else if low >= LOCAL_WINDOW {
-        place_in_window(core, at.offsets(LOCAL_WINDOW), bytes as u32, access, false)
+        let at = at.offsets(LOCAL_WINDOW);
+        place_in_window::<LOCAL>(core, &at, bytes as u32, access, hosts)
     } else if low >= SHARED_WINDOW && high < LOCAL_WINDOW {
-        place_in_window(core, at.offsets(SHARED_WINDOW), bytes as u32, access, true)
+        let at = at.offsets(SHARED_WINDOW);
+        place_in_window::<SHARED>(core, &at, bytes as u32, access, hosts)
     } else {
         core.unsupported("one instruction whose lanes point into different memories");
-        None
+        Found::Fault
     }
 }
 
-/// Longest vector: eight elements (PTX ISA 9.7.9.8, `.v8.b32` from sm_100 on).
-const LONGEST: usize = 8;
-
-#[inline(always)]
-fn slots(core: &Core, inst: &Inst) -> ([Slot; LONGEST], usize) {
-    let mut of = [0; LONGEST];
-    let count = (inst.d as usize).min(LONGEST);
-    of[..count].copy_from_slice(&core.list(inst)[..count]);
-    (of, count)
-}
-
-/// `ld`: `inst.d` elements for each lane, from `[a + imm]` into the slots of the list.
+/// `ld`: `V` elements for each lane, from `[a + imm]` into the slots of the list.
 ///
 /// # Safety
 /// See [`super::Handler`].
 #[inline(always)]
-pub unsafe fn load<E: Element, const SPACE: u8>(core: &mut Core, inst: &Inst) -> Flow {
-    let (to, count) = slots(core, inst);
-    let bytes = E::BYTES * count as u64;
-    // SAFETY: `place` lets pass only addresses whose bytes are readable; slots are in the file.
+pub unsafe fn load<E: Element, const V: usize, const SPACE: u8>(
+    core: &mut Core,
+    inst: &Inst,
+) -> Flow {
+    let bytes = E::BYTES * V as u64;
+    let to = core.list(inst).as_ptr();
+    let mut hosts = [0u64; 32];
+    // SAFETY: `place` lets pass only addresses whose bytes are readable; the list has `V` slots of
+    // the file. Inactive lanes read too: their address is as good as that of an active one, and a
+    // branch for each lane costs more.
     unsafe {
-        let Some(place) = place::<SPACE>(core, inst, bytes, Access::Read) else {
-            return Flow::Stop;
-        };
-        if let Some(from) = place.run() {
-            let from = from.cast::<E>().cast_const();
-            match count {
-                1 => unpack::<E, 1>(core, &to, from),
-                2 => unpack::<E, 2>(core, &to, from),
-                4 => unpack::<E, 4>(core, &to, from),
-                _ => unpack::<E, 8>(core, &to, from),
+        match place::<SPACE>(core, inst, bytes, Access::Read, &mut hosts) {
+            Found::Fault => return Flow::Stop,
+            Found::Run(from) => {
+                let from = pointer(from).cast::<E>().cast_const();
+                for v in 0..V {
+                    let to = &mut *core.lanes_of::<E::Lane>(*to.add(v));
+                    for (l, lane) in to.iter_mut().enumerate() {
+                        *lane = from.add(l * V + v).read().widen();
+                    }
+                }
             }
-        } else if count == 1 && core.mask == u32::MAX {
-            let to = core.lanes_of::<E::Lane>(to[0]);
-            for lane in 0..32 {
-                (*to)[lane] = place.of_lane(lane).cast::<E>().read().widen();
-            }
-        } else {
-            for lane in active(core.mask) {
-                let from = place.of_lane(lane).cast::<E>();
-                for (v, &slot) in to[..count].iter().enumerate() {
-                    (*core.lanes_of::<E::Lane>(slot))[lane] = from.add(v).read().widen();
+            Found::Scattered => {
+                for v in 0..V {
+                    let mut lanes = [E::Lane::ZERO; 32];
+                    for l in 0..32 {
+                        lanes[l] = pointer(hosts[l]).cast::<E>().add(v).read().widen();
+                    }
+                    core.write(*to.add(v), &lanes);
                 }
             }
         }
     }
     Flow::Next
-}
-
-/// 32 consecutive vectors of `V` elements into `V` registers.
-#[inline(always)]
-unsafe fn unpack<E: Element, const V: usize>(core: &Core, to: &[Slot; LONGEST], from: *const E) {
-    // SAFETY: the caller checked `32 * V` elements; destinations are registers, not `from`.
-    unsafe {
-        for v in 0..V {
-            let to = &mut *core.lanes_of::<E::Lane>(to[v]);
-            for (l, lane) in to.iter_mut().enumerate() {
-                *lane = from.add(l * V + v).read().widen();
-            }
-        }
-    }
 }
 
 /// `st`: the slots of the list to `[a + imm]`.
@@ -239,48 +239,36 @@ unsafe fn unpack<E: Element, const V: usize>(core: &Core, to: &[Slot; LONGEST], 
 /// # Safety
 /// See [`super::Handler`].
 #[inline(always)]
-pub unsafe fn store<E: Element, const SPACE: u8>(core: &mut Core, inst: &Inst) -> Flow {
-    let (of, count) = slots(core, inst);
-    let bytes = E::BYTES * count as u64;
-    // SAFETY: as in `load`, for writing.
+pub unsafe fn store<E: Element, const V: usize, const SPACE: u8>(
+    core: &mut Core,
+    inst: &Inst,
+) -> Flow {
+    let bytes = E::BYTES * V as u64;
+    let of = core.list(inst).as_ptr();
+    let mut hosts = [0u64; 32];
+    // SAFETY: as in `load`, for writing, and only by active lanes.
     unsafe {
-        let Some(place) = place::<SPACE>(core, inst, bytes, Access::Write) else {
-            return Flow::Stop;
-        };
-        if let Some(to) = place.run() {
-            let to = to.cast::<E>();
-            match count {
-                1 => pack::<E, 1>(core, &of, to),
-                2 => pack::<E, 2>(core, &of, to),
-                4 => pack::<E, 4>(core, &of, to),
-                _ => pack::<E, 8>(core, &of, to),
+        match place::<SPACE>(core, inst, bytes, Access::Write, &mut hosts) {
+            Found::Fault => return Flow::Stop,
+            Found::Run(to) => {
+                let to = pointer(to).cast::<E>();
+                for v in 0..V {
+                    let from = &*core.lanes_of::<E::Lane>(*of.add(v));
+                    for (l, lane) in from.iter().enumerate() {
+                        to.add(l * V + v).write(E::narrow(*lane));
+                    }
+                }
             }
-        } else if count == 1 && core.mask == u32::MAX {
-            let from = core.lanes_of::<E::Lane>(of[0]);
-            for lane in 0..32 {
-                place.of_lane(lane).cast::<E>().write(E::narrow((*from)[lane]));
-            }
-        } else {
-            for lane in active(core.mask) {
-                let to = place.of_lane(lane).cast::<E>();
-                for (v, &slot) in of[..count].iter().enumerate() {
-                    to.add(v).write(E::narrow((*core.lanes_of::<E::Lane>(slot))[lane]));
+            Found::Scattered => {
+                for lane in active(core.mask) {
+                    let to = pointer(hosts[lane]).cast::<E>();
+                    for v in 0..V {
+                        let from = &*core.lanes_of::<E::Lane>(*of.add(v));
+                        to.add(v).write(E::narrow(from[lane]));
+                    }
                 }
             }
         }
     }
     Flow::Next
-}
-
-#[inline(always)]
-unsafe fn pack<E: Element, const V: usize>(core: &Core, of: &[Slot; LONGEST], to: *mut E) {
-    // SAFETY: as in `unpack`.
-    unsafe {
-        for v in 0..V {
-            let from = &*core.lanes_of::<E::Lane>(of[v]);
-            for (l, lane) in from.iter().enumerate() {
-                to.add(l * V + v).write(E::narrow(*lane));
-            }
-        }
-    }
 }

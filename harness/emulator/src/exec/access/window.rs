@@ -51,16 +51,21 @@ fn outside(
     let over = |lane: &usize| u64::from(at.of[*lane]) + u64::from(bytes) > len;
     let lane = active(core.mask).find(over).unwrap_or(0);
     let address = u64::from(at.of[lane]);
-    let name = match space {
-        MemorySpace::Shared => "shared memory of the block",
-        _ => "local memory of the thread",
-    };
-    // Offsets just below zero wrap around.
-    let offset = i64::from(at.of[lane] as i32);
-    let offset = if offset < 0 && -offset < 1 << 20 { offset } else { address as i64 };
-    let near = Some(Near { name: name.to_owned(), len, offset, freed: false });
+    let near = Some(near(core, space, address));
     core.stop(FaultKind::OutOfBounds { access, space, address, bytes, near }, lane as u32);
     false
+}
+
+/// A window's memory as an array, and where in it an offset points.
+pub fn near(core: &Core, space: MemorySpace, offset: u64) -> Near {
+    let (name, len) = match space {
+        MemorySpace::Shared => ("shared memory of the block", core.shared_len),
+        _ => ("local memory of the thread", core.local_len),
+    };
+    // Offsets just below zero wrap around.
+    let signed = i64::from(offset as u32 as i32);
+    let offset = if signed < 0 && -signed < 1 << 20 { signed } else { offset as i64 };
+    Near { name: name.to_owned(), len, offset, freed: false }
 }
 
 /// Passes over the 32 four-byte banks: lanes that want different words of one bank take turns, lanes
