@@ -5,6 +5,7 @@ mod compare;
 mod crash;
 mod damage;
 mod history;
+mod merge;
 mod refused;
 mod sample;
 mod store;
