@@ -95,7 +95,7 @@ pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
                 let mut first = stopped.lock().unwrap_or_else(|e| e.into_inner());
                 // Of several faults, the one of the lowest CTA: what a rerun would show too.
                 let earlier = |old: &Stopped| order(launch, old.cta) <= order(launch, reason.cta);
-                if !first.as_ref().is_some_and(|old: &Box<Stopped>| earlier(old)) {
+                if !first.as_deref().is_some_and(earlier) {
                     *first = Some(reason);
                 }
             }

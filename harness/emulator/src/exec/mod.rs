@@ -10,7 +10,9 @@
 //!         shuffle.rs         instructions that look across lanes
 //! ```
 
+#[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 pub mod access;
+#[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 mod core;
 mod cta;
 mod grid;

@@ -17,12 +17,18 @@
 //!
 //! Modifiers that are no types may stand in any order, since `ptxas` takes them in several.
 
+#[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true on NaN is what `ltu` means")]
 mod compare;
 mod control;
 mod convert;
 pub mod flag;
 mod float;
+#[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true on NaN is what `ltu` means")]
 mod half;
+#[expect(
+    clippy::precedence,
+    reason = "a product shifted reads as the manual's `t = a * b; t >> n`"
+)]
 mod integer;
 mod memory;
 mod packed;

@@ -35,7 +35,8 @@ impl Special {
             ".z" => Some(2),
             _ => None,
         };
-        let by_axis: [(&str, fn(u8) -> Self); 7] = [
+        type ByAxis = fn(u8) -> Special;
+        let by_axis: [(&str, ByAxis); 7] = [
             ("%tid", Self::Tid),
             ("%ntid", Self::Ntid),
             ("%ctaid", Self::Ctaid),

@@ -68,7 +68,7 @@ impl Selector {
         let each = bits / parts.len() as u32;
         let wide = bits == 64;
         let mut from = self.source(source, if wide { "w" } else { "n" }, ty)?;
-        if parts.iter().any(|part| *part == Value::Register(from)) {
+        if parts.contains(&Value::Register(from)) {
             // One of the parts is the source itself.
             let kept = self.registers.fresh(if wide { Width::Wide } else { Width::Narrow });
             self.copy(kept, from);

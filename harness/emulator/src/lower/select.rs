@@ -363,7 +363,7 @@ impl Selector {
                 let width = self.registers.info[*reg as usize].width;
                 let negated = self.registers.fresh(width);
                 let ty = if ty.is_empty() { "s32" } else { ty };
-                let ty = ty.replace('u', "s").replace('b', "s");
+                let ty = ty.replace(['u', 'b'], "s");
                 self.helper("neg", &[&ty], negated, &[*reg])?;
                 Ok(negated)
             }

@@ -64,7 +64,7 @@ fn misaligned(
     access: Access,
     space: MemorySpace,
 ) -> bool {
-    let lane = active(core.mask).find(|&lane| of(lane) % bytes != 0).unwrap_or(0);
+    let lane = active(core.mask).find(|&lane| !of(lane).is_multiple_of(bytes)).unwrap_or(0);
     let address = of(lane);
     let near = match space {
         MemorySpace::Global => core.memory.locate(address).map(|index| {
