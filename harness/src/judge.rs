@@ -14,10 +14,11 @@ mod bytes;
 mod link;
 mod log;
 mod obituary;
+mod summon;
 mod trial;
 
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use emulator::Blame;
@@ -28,12 +29,13 @@ use self::bytes::Bytes;
 use self::link::{Failure, Link};
 use self::log::Log;
 use self::obituary::{Phase, obituary};
+pub use self::summon::isolation;
+use self::summon::{Silence, confine, out_of_turn, scratch, spawn};
 pub use self::trial::Trial;
 pub(crate) use self::trial::blank;
 use crate::device::{Argument, Call, Target};
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Shared;
-use crate::worker::SCRATCH;
 use crate::worker::protocol::{Outcome, Request};
 use crate::worker::sandbox::Isolation;
 use crate::{Error, Interrupt};
@@ -184,39 +186,45 @@ impl Judge {
     ) -> Trial {
         match call {
             Call::Returned { device_ns, launches, unsupported, errors, .. } => {
-                let mut comparison = compare();
-                // A call that failed is the reason for whatever is missing, so it stands first.
-                let failed = !comparison.accepted() && !errors.is_empty();
+                let comparison = compare();
+                let right = comparison.accepted();
                 let mut warnings = Vec::new();
                 for error in errors {
-                    if failed {
-                        report.blame(Verdict::RuntimeError, "cuda_error", error);
-                    } else {
+                    if right {
                         warnings.push(format!("a CUDA call failed: {error}"));
+                    } else {
+                        report.blame(Verdict::RuntimeError, "cuda_error", error);
                     }
                 }
                 for function in unsupported {
-                    warnings.push(format!("nibble does not provide {function}: it did nothing"));
+                    let missing = format!("nibble does not provide {function}");
+                    if right {
+                        warnings.push(format!("{missing}: it returned cudaErrorNotSupported"));
+                    } else {
+                        let text = format!("{missing} (your code may be right)");
+                        report.blame(Verdict::RuntimeError, "unsupported", text);
+                    }
                 }
-                if launches.is_empty() && matches!(self.docket.target, Target::Emulator { .. }) {
-                    report.blame(
-                        Verdict::RuntimeError,
-                        "nothing_launched",
-                        "`solution` launched no kernel".to_owned(),
-                    );
-                    // Drawings of what was never computed help nobody.
-                    comparison.picture.clear();
+                let emulated = matches!(self.docket.target, Target::Emulator { .. });
+                if emulated && launches.is_empty() && report.verdict == Verdict::Accepted {
+                    let text = "`solution` launched no kernel".to_owned();
+                    report.blame(Verdict::RuntimeError, "nothing_launched", text);
                 }
-                report.compare(comparison);
+                // Where the cause is known, what is missing because of it explains nothing.
+                match report.verdict {
+                    Verdict::RuntimeError => report.mismatches = comparison.mismatches,
+                    _ => report.compare(comparison),
+                }
                 Trial { report, launches, device_ns, warnings }
             }
-            Call::Faulted(fault) => {
+            Call::Faulted(mut fault) => {
                 // As after a sticky error on a GPU, nothing more can be had of this process.
                 self.dismiss();
                 let verdict = match fault.kind.blame() {
                     Blame::Limit => Verdict::TimeLimitExceeded,
                     Blame::Kernel | Blame::Nibble => Verdict::RuntimeError,
                 };
+                fault.kernel = crate::compile::readable(&fault.kernel);
                 report.blame(verdict, fault.kind.name(), fault.headline());
                 report.explanation.extend(fault.details());
                 Trial::of(report)
@@ -284,65 +292,6 @@ impl Judge {
         }
         obituary(failure, phase)
     }
-}
-
-/// What this machine's kernel keeps from a solution.
-///
-/// # Errors
-///
-/// [`Error::Machine`] where no worker can be started.
-pub fn isolation(executable: &Path) -> Result<Isolation, Error> {
-    let scratch = scratch()?;
-    let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
-    confine(&mut link, scratch.path(), Duration::from_secs(10)).map_err(|_| {
-        Error::machine(
-            format!("{} does not work as a worker", executable.display()),
-            "install nibble anew",
-        )
-    })
-}
-
-fn scratch() -> Result<TempDir, Error> {
-    tempfile::Builder::new().prefix(SCRATCH).tempdir().map_err(|error| {
-        Error::machine(
-            format!("no temporary folder: {error}"),
-            "free space in the temporary folder, or set TMPDIR to another",
-        )
-    })
-}
-
-fn spawn(executable: &Path, scratch: &Path, log: Log, stop: Interrupt) -> Result<Link, Error> {
-    Link::spawn(executable, scratch, log, stop).map_err(|error| {
-        Error::machine(
-            format!("{} cannot be started: {error}", executable.display()),
-            "close other programs, or raise the limit of processes (ulimit -u)",
-        )
-    })
-}
-
-fn confine(link: &mut Link, scratch: &Path, limit: Duration) -> Result<Isolation, Failure> {
-    let request = Request::Confine { scratch: scratch.to_owned() };
-    match link.ask(&request, None, limit)? {
-        Outcome::Confined(isolation) => Ok(isolation),
-        other => Err(out_of_turn(&other)),
-    }
-}
-
-/// Why there is no worker to call.
-enum Silence {
-    Gone(Failure),
-    Refused(String),
-}
-
-fn out_of_turn(outcome: &Outcome) -> Failure {
-    let what = match outcome {
-        Outcome::Confined(_) => "confined",
-        Outcome::Opened => "opened",
-        Outcome::Mapped => "mapped",
-        Outcome::Called(_) => "called",
-        Outcome::Refused(why) => return Failure::Nonsense(why.clone()),
-    };
-    Failure::Nonsense(format!("`{what}` was answered out of turn"))
 }
 
 /// The arguments of the call, in the signature's order.

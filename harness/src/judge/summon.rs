@@ -1,0 +1,74 @@
+//! Starting a worker, up to the point where it is confined.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::link::{Failure, Link};
+use super::log::Log;
+use crate::worker::SCRATCH;
+use crate::worker::protocol::{Outcome, Request};
+use crate::worker::sandbox::Isolation;
+use crate::{Error, Interrupt};
+
+/// What this machine's kernel keeps from a solution.
+///
+/// # Errors
+///
+/// [`Error::Machine`] where no worker can be started.
+pub fn isolation(executable: &Path) -> Result<Isolation, Error> {
+    let scratch = scratch()?;
+    let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
+    confine(&mut link, scratch.path(), Duration::from_secs(10)).map_err(|_| {
+        Error::machine(
+            format!("{} does not work as a worker", executable.display()),
+            "install nibble anew",
+        )
+    })
+}
+
+/// The only folder that a solution may write in.
+pub fn scratch() -> Result<TempDir, Error> {
+    tempfile::Builder::new().prefix(SCRATCH).tempdir().map_err(|error| {
+        Error::machine(
+            format!("no temporary folder: {error}"),
+            "free space in the temporary folder, or set TMPDIR to another",
+        )
+    })
+}
+
+pub fn spawn(executable: &Path, scratch: &Path, log: Log, stop: Interrupt) -> Result<Link, Error> {
+    Link::spawn(executable, scratch, log, stop).map_err(|error| {
+        Error::machine(
+            format!("{} cannot be started: {error}", executable.display()),
+            "close other programs, or raise the limit of processes (ulimit -u)",
+        )
+    })
+}
+
+pub fn confine(link: &mut Link, scratch: &Path, limit: Duration) -> Result<Isolation, Failure> {
+    let request = Request::Confine { scratch: scratch.to_owned() };
+    match link.ask(&request, None, limit)? {
+        Outcome::Confined(isolation) => Ok(isolation),
+        other => Err(out_of_turn(&other)),
+    }
+}
+
+/// Why there is no worker to call.
+pub enum Silence {
+    Gone(Failure),
+    Refused(String),
+}
+
+/// The worker's answer is none to what was asked.
+pub fn out_of_turn(outcome: &Outcome) -> Failure {
+    let what = match outcome {
+        Outcome::Confined(_) => "confined",
+        Outcome::Opened => "opened",
+        Outcome::Mapped => "mapped",
+        Outcome::Called(_) => "called",
+        Outcome::Refused(why) => return Failure::Nonsense(why.clone()),
+    };
+    Failure::Nonsense(format!("`{what}` was answered out of turn"))
+}
