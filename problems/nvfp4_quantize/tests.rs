@@ -97,7 +97,7 @@ fn written(recipe: &Recipe, tensor: &Tensor) -> (Vec<u8>, Vec<u8>) {
     for block in 0..tensor.values.len() / BLOCK {
         let written = recipe.block(tensor, block, &|_| 255);
         for (index, range) in written.codes.iter().enumerate() {
-            let code = if written.vanished { 5 } else { range.greatest };
+            let code = if written.vanished { 7 } else { range.greatest };
             pack::set(&mut q, block * BLOCK + index, code);
         }
         if let Some(byte) = scale.get_mut(written.place) {

@@ -125,6 +125,14 @@ fn explain(values: &[u16], found: f32, wanted: f32) -> (&'static str, String) {
             );
             ("amax_of_part", says)
         }
+        None if found > 0.0 => {
+            let says = format!(
+                "sf_g is {found}, as for an amax of {}, but amax is {amax}: is the maximum reset to 0 \
+                 in every call?",
+                FULL / found
+            );
+            ("amax_not_reset", says)
+        }
         None => ("global_scale_wrong", format!("sf_g is {found}; 2688 / amax is {wanted}")),
     }
 }

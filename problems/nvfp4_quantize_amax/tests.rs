@@ -40,7 +40,7 @@ fn wrong_global_scales_are_called_by_their_names() {
         ("global_scale_without_e2m1", 448.0 / amax),
         ("global_scale_without_e4m3", 6.0 / amax),
         ("amax_of_part", 2688.0 / (amax * 0.75)),
-        ("global_scale_wrong", global * 0.9),
+        ("amax_not_reset", global * 0.9),
     ] {
         let comparison = with_global(&run, wrong);
         assert_eq!(comparison.reasons, [id]);
@@ -48,6 +48,8 @@ fn wrong_global_scales_are_called_by_their_names() {
     }
     let [q, scale, _] = &run.expected.outputs[..] else { panic!("three outputs") };
     assert_eq!(run.compare(&[q, scale, &poisoned(4)]).reasons, ["unwritten_sf_g"]);
+    let negative = (-global).to_le_bytes();
+    assert_eq!(run.compare(&[q, scale, &negative]).reasons, ["global_scale_wrong"]);
     let zeros = Run::new("nvfp4_quantize_amax", Family::Zeros, Sizes::new([("m", 1), ("k", 16)]));
     if float(&zeros.expected.outputs[2]) == 1.0 {
         let [q, scale, _] = &zeros.expected.outputs[..] else { panic!("three outputs") };

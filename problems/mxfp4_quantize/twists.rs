@@ -1,0 +1,254 @@
+//! The wrong turns that the field knows. Those named first are the likelier.
+
+use formats::{bf16, f16};
+
+use super::{Amax, Divide, Layout, Order, Recipe, Scope, flushed};
+use crate::encoder::{Encoder, Sign};
+use crate::hypothesis::Twist;
+
+pub(in super::super) const TWISTS: [Twist<Recipe>; 37] = [
+    Twist {
+        id: "ceil_scale",
+        says: "the scale's exponent is ceil(log2(amax)) - 2; FLOOR rounds the logarithm down",
+        axis: 0,
+        apply: |r| r.scale = |amax| amax.floor() + i32::from(amax.fraction),
+    },
+    Twist {
+        id: "scale_bumped",
+        says: "the scale is doubled where amax / scale exceeds 6; FLOOR lets those values clip",
+        axis: 0,
+        apply: |r| {
+            r.scale = |amax| {
+                let (sixth, inexact) = amax.sixth();
+                (sixth + i32::from(inexact)).max(0)
+            }
+        },
+    },
+    Twist {
+        id: "scale_off_by_one_up",
+        says: "every scale is twice what it should be: its exponent is one too large, as with \
+               frexp, whose mantissa is below 1",
+        axis: 0,
+        apply: |r| r.scale = |amax| amax.floor() + 1,
+    },
+    Twist {
+        id: "scale_off_by_one_down",
+        says: "every scale is half of what it should be: its exponent is one too small",
+        axis: 0,
+        apply: |r| r.scale = |amax| (amax.exponent - 3).max(0),
+    },
+    Twist {
+        id: "round_half_scale",
+        says: "the scale is rounded to the nearest power of two (amax from 1.75 up counts as 2, \
+               TorchAO's EVEN)",
+        axis: 0,
+        apply: |r| {
+            r.scale = |amax| {
+                let rounded = f32::from_bits(amax.value.to_bits().saturating_add(1 << 21));
+                Amax::of(rounded).floor()
+            }
+        },
+    },
+    Twist {
+        id: "nearest_power_of_two_scale",
+        says: "the scale is the power of two nearest to amax / 6 by its logarithm",
+        axis: 0,
+        apply: |r| {
+            r.scale = |amax| {
+                let exponent = (f64::from(amax.value) / 6.0).log2().round();
+                (exponent as i32).saturating_add(127).max(0)
+            }
+        },
+    },
+    Twist {
+        id: "floor_of_amax_over_six",
+        says: "the scale's exponent is floor(log2(amax / 6)), which is one less than FLOOR where \
+               amax is below 1.5 times a power of two",
+        axis: 0,
+        apply: |r| r.scale = |amax| amax.sixth().0.max(0),
+    },
+    Twist {
+        id: "emax_not_subtracted",
+        says: "the scale's exponent is floor(log2(amax)): the 2 binades that E2M1 itself reaches \
+               are not subtracted",
+        axis: 0,
+        apply: |r| r.scale = |amax| amax.exponent,
+    },
+    Twist {
+        id: "ceil_scale_emax_not_subtracted",
+        says: "the scale's exponent is ceil(log2(amax)), so that every scaled value is at most 1",
+        axis: 0,
+        apply: |r| r.scale = |amax| amax.exponent + i32::from(amax.fraction),
+    },
+    Twist {
+        id: "scale_not_clamped",
+        says: "the scale byte is not kept at 0 or above: a small block wraps to 254 or 255",
+        axis: 0,
+        apply: |r| r.scale = |amax| amax.exponent - 2,
+    },
+    Twist {
+        id: "constant_scale",
+        says: "every scale byte is 124, right only for blocks whose amax lies in [0.5, 1)",
+        axis: 0,
+        apply: |r| r.scale = |_| 124,
+    },
+    Twist {
+        id: "signed_amax",
+        says: "amax is the largest value, not the largest magnitude",
+        axis: 1,
+        apply: |r| r.size = |x| x,
+    },
+    Twist {
+        id: "amax_of_half_block",
+        says: "amax is taken of the first 16 elements of the block only",
+        axis: 2,
+        apply: |r| r.scope = Scope::FirstHalf,
+    },
+    Twist {
+        id: "block_of_16",
+        says: "each half of a block is divided by the scale of its own 16 elements, and only the \
+               first half's is stored: MXFP4 blocks have 32",
+        axis: 2,
+        apply: |r| r.scope = Scope::EachHalf,
+    },
+    Twist {
+        id: "block_of_64",
+        says: "amax is taken of two blocks together",
+        axis: 2,
+        apply: |r| r.scope = Scope::TwoBlocks,
+    },
+    Twist {
+        id: "amax_of_row",
+        says: "amax is taken of the whole row",
+        axis: 2,
+        apply: |r| r.scope = Scope::Row,
+    },
+    Twist {
+        id: "scale_byte_off_by_one_up",
+        says: "the stored scale byte is one more than the scale that was divided by",
+        axis: 3,
+        apply: |r| r.stored = |byte| byte + 1,
+    },
+    Twist {
+        id: "scale_byte_off_by_one_down",
+        says: "the stored scale byte is one less than the scale that was divided by",
+        axis: 3,
+        apply: |r| r.stored = |byte| byte - 1,
+    },
+    Twist {
+        id: "scale_bias_missing",
+        says: "the stored scale byte is the exponent without the bias of 127",
+        axis: 3,
+        apply: |r| r.stored = |byte| byte - 127,
+    },
+    Twist {
+        id: "scales_transposed",
+        says: "the scales are stored column by column; they belong beside each other along a row",
+        axis: 4,
+        apply: |r| r.layout = Layout::ColumnMajor,
+    },
+    Twist {
+        id: "scales_swizzled",
+        says: "the scales are stored in the 128x4 layout; this problem wants them row-major",
+        axis: 4,
+        apply: |r| r.layout = Layout::Swizzled,
+    },
+    Twist {
+        id: "not_scaled",
+        says: "the values are encoded without being divided by the scale",
+        axis: 5,
+        apply: |r| r.divide = Divide::Not,
+    },
+    Twist {
+        id: "scale_inverted",
+        says: "the values are multiplied by the scale; they must be divided by it",
+        axis: 5,
+        apply: |r| r.divide = Divide::Inverted,
+    },
+    Twist {
+        id: "scale_not_rounded",
+        says: "the values are divided by amax / 6 itself; they must be divided by the power of two \
+               that is stored",
+        axis: 5,
+        apply: |r| r.divide = Divide::BySixth,
+    },
+    Twist {
+        id: "ties_away_from_zero",
+        says: "ties round away from zero: the encoder uses >= at every midpoint",
+        axis: 6,
+        apply: |r| r.encoder.round_like(Encoder::TIES_AWAY),
+    },
+    Twist {
+        id: "ties_toward_zero",
+        says: "ties round toward zero: the encoder uses > at every midpoint, or picks the nearest \
+               of a table with a strict <",
+        axis: 6,
+        apply: |r| r.encoder.round_like(Encoder::TIES_TOWARD_ZERO),
+    },
+    Twist {
+        id: "ties_to_odd",
+        says: "ties round to the odd code: > and >= are exchanged",
+        axis: 6,
+        apply: |r| r.encoder.round_like(Encoder::TIES_TO_ODD),
+    },
+    Twist {
+        id: "truncated",
+        says: "values are cut to the next magnitude below; they must be rounded to the nearest",
+        axis: 6,
+        apply: |r| r.encoder.round_like(Encoder::TRUNCATING),
+    },
+    Twist {
+        id: "sign_dropped",
+        says: "the sign bit, bit 3 of the code, is always 0",
+        axis: 7,
+        apply: |r| r.encoder.treat_sign(Sign::Dropped),
+    },
+    Twist {
+        id: "negative_zero_dropped",
+        says: "a negative value that rounds to zero gives code 0; its sign is kept: code 8",
+        axis: 7,
+        apply: |r| r.encoder.treat_sign(Sign::PositiveZero),
+    },
+    Twist {
+        id: "negative_zero_input_dropped",
+        says: "an input of -0 gives code 0 (as x < 0 would decide); its sign bit is kept: code 8",
+        axis: 7,
+        apply: |r| r.encoder.treat_sign(Sign::ByComparison),
+    },
+    Twist {
+        id: "nibbles_swapped",
+        says: "the nibbles are swapped: the even element belongs in the low nibble",
+        axis: 8,
+        apply: |r| r.order = Order::EvenHigh,
+    },
+    Twist {
+        id: "odd_elements_missing",
+        says: "the high nibbles are 0: the odd elements are not packed",
+        axis: 8,
+        apply: |r| r.order = Order::EvenOnly,
+    },
+    Twist {
+        id: "even_elements_missing",
+        says: "the low nibbles are 0: the even elements are not packed",
+        axis: 8,
+        apply: |r| r.order = Order::OddOnly,
+    },
+    Twist {
+        id: "subnormals_flushed",
+        says: "subnormal inputs count as zero, as under --use_fast_math or -ftz=true",
+        axis: 9,
+        apply: |r| r.read = flushed,
+    },
+    Twist {
+        id: "read_as_f16",
+        says: "the inputs are rounded to f16 first",
+        axis: 9,
+        apply: |r| r.read = |x| f16::decode(f16::encode(x)),
+    },
+    Twist {
+        id: "read_as_bf16",
+        says: "the inputs are rounded to bf16 first",
+        axis: 9,
+        apply: |r| r.read = |x| bf16::decode(bf16::encode(x)),
+    },
+];
