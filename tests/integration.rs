@@ -18,4 +18,5 @@ mod leaderboard;
 mod list;
 mod new;
 mod show;
+mod solutions;
 mod submit;
