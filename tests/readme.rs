@@ -1,1 +1,150 @@
-fn main() {}
+//! The README is true: its commands run, and print what it shows.
+//!
+//! A block of ```` ```console ```` holds commands behind `$ ` and what they print. They run in
+//! order, in a folder of their own that holds the repository's solutions. What differs from run to
+//! run (ids, ages, how long it took) is not compared. `NIBBLE_BLESS=1` writes the output anew.
+
+#[path = "support/redact.rs"]
+mod redact;
+
+use std::{env, fs, path::Path, process::Command};
+
+use leaderboard::Store;
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+
+/// Commands that are not run here: this test is one of what the first runs, and the second would
+/// install.
+const NOT_RUN: [&str; 2] = ["cargo test --release --workspace", "cargo install --path ."];
+
+/// A command and what the README says that it prints.
+struct Example {
+    command: String,
+    shown: String,
+}
+
+#[test]
+fn its_commands_print_what_it_shows() {
+    let readme = fs::read_to_string(README).expect("README.md");
+    let folder = tempfile::tempdir().expect("a folder");
+    copy_solutions(folder.path());
+    let examples = examples(&readme);
+    assert!(examples.len() >= 5, "the README lost its examples");
+
+    let mut blessed = readme.clone();
+    let mut wrong = String::new();
+    for Example { command, shown } in examples {
+        if NOT_RUN.contains(&command.as_str()) {
+            continue;
+        }
+        let printed = run(&command, folder.path());
+        if !same(&shown, &printed, folder.path()) {
+            wrong.push_str(&format!("$ {command}\n--- shown\n{shown}--- printed\n{printed}\n"));
+            let block = |output: &str| format!("$ {command}\n{output}");
+            blessed = blessed.replacen(&block(&shown), &block(&printed), 1);
+        }
+    }
+    if env::var_os("NIBBLE_BLESS").is_some() {
+        fs::write(README, blessed).expect("README.md");
+        return;
+    }
+    assert!(wrong.is_empty(), "{wrong}NIBBLE_BLESS=1 cargo test --test readme writes it anew");
+}
+
+#[test]
+fn the_files_it_names_are_there() {
+    let readme = fs::read_to_string(README).expect("README.md");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let path = link.split('#').next().unwrap_or_default();
+        if !path.is_empty() && !path.contains("://") {
+            assert!(root.join(path).exists(), "README.md links to {path}, which is not there");
+        }
+    }
+}
+
+fn examples(readme: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        match (inside, line.strip_prefix("$ ")) {
+            (_, _) if line.starts_with("```") => inside = line == "```console",
+            (true, Some(command)) => {
+                examples.push(Example { command: command.into(), shown: String::new() });
+            }
+            (true, None) => {
+                let example = examples.last_mut().expect("a command before its output");
+                example.shown.push_str(line);
+                example.shown.push('\n');
+            }
+            (false, _) => {}
+        }
+    }
+    examples
+}
+
+/// Both streams, as a terminal would show them. What a command does wrong shows in its output.
+fn run(command: &str, folder: &Path) -> String {
+    let nibble = format!("'{}' ", env!("CARGO_BIN_EXE_nibble"));
+    let line = command.replace("cargo run --release -- ", &nibble);
+    let line = line.strip_prefix("nibble ").map_or(line.clone(), |rest| format!("{nibble}{rest}"));
+    let output = Command::new("bash")
+        .args(["-c", &format!("{line} 2>&1")])
+        .current_dir(folder)
+        .env("NIBBLE_LEADERBOARD", folder.join("leaderboard"))
+        .env("NIBBLE_AUTHOR", "ana")
+        .output()
+        .expect("bash");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Equal, where a short id of this run's attempts fits any other of its length.
+fn same(shown: &str, printed: &str, folder: &Path) -> bool {
+    let attempts = Store::at(folder.join("leaderboard")).ids().unwrap_or_default();
+    let short: Vec<&str> = attempts.iter().map(|id| &id.tail()[..4]).collect();
+    let shown = ages(&redact::redacted(shown, folder, &[]));
+    let printed = ages(&redact::redacted(printed, folder, &[]));
+    let (shown, printed): (Vec<&str>, Vec<&str>) =
+        (shown.lines().collect(), printed.lines().collect());
+    shown.len() == printed.len()
+        && shown.iter().zip(printed).all(|(shown, printed)| {
+            let mut shown = (*shown).to_owned();
+            for id in &short {
+                for (at, _) in printed.match_indices(id) {
+                    let fits = shown.get(at..at + id.len()).is_some_and(|other| {
+                        other.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+                    });
+                    if fits {
+                        shown.replace_range(at..at + id.len(), id);
+                    }
+                }
+            }
+            shown == printed
+        })
+}
+
+/// An age ends its line; how old an attempt is depends on how long the one after it took.
+fn ages(text: &str) -> String {
+    text.lines()
+        .map(|line| {
+            let ageless = line.strip_suffix("now").or_else(|| line.strip_suffix("age"));
+            let minutes = line.strip_suffix(" min");
+            let ageless =
+                ageless.or_else(|| Some(minutes?.trim_end_matches(|c: char| c.is_ascii_digit())));
+            ageless.map_or(line.to_owned(), |rest| format!("{}  AGE", rest.trim_end())) + "\n"
+        })
+        .collect()
+}
+
+fn copy_solutions(to: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("solutions");
+    for problem in fs::read_dir(root).expect("solutions").flatten() {
+        let folder = to.join("solutions").join(problem.file_name());
+        fs::create_dir_all(&folder).expect("a folder");
+        for file in fs::read_dir(problem.path()).expect("solutions").flatten() {
+            if file.path().is_file() {
+                fs::copy(file.path(), folder.join(file.file_name())).expect("a copy");
+            }
+        }
+    }
+}

@@ -50,12 +50,18 @@ pub fn grid(cases: &[CaseReport]) -> String {
 /// Why cases failed: the first of each kind, and how many more there are of it. Errors are in
 /// `unit`s, "the block's scale".
 pub fn failures(cases: &[CaseReport], unit: &str) -> String {
-    let failed = cases.iter().filter(|case| case.verdict != Verdict::Accepted);
+    let mut failed: Vec<&CaseReport> =
+        cases.iter().filter(|case| case.verdict != Verdict::Accepted).collect();
+    // A case that leaves few mistakes to choose from says more than one that leaves many.
+    failed.sort_by_key(|case| (case.reasons.is_empty(), case.reasons.len()));
+    let common = common_reasons(cases);
+    let kind = |case: &CaseReport| match case.verdict {
+        Verdict::WrongAnswer if !common.is_empty() => (case.verdict, common.clone()),
+        verdict => (verdict, case.reasons.clone()),
+    };
     let mut kinds: Vec<(&CaseReport, u64)> = Vec::new();
     for case in failed {
-        let same =
-            |other: &CaseReport| other.verdict == case.verdict && other.reasons == case.reasons;
-        match kinds.iter_mut().find(|(first, _)| same(first)) {
+        match kinds.iter_mut().find(|(first, _)| kind(first) == kind(case)) {
             Some((_, others)) => *others += 1,
             None => kinds.push((case, 0)),
         }
@@ -76,6 +82,17 @@ pub fn failures(cases: &[CaseReport], unit: &str) -> String {
     text
 }
 
+/// The mistakes that each wrong case could come from, as identifiers; empty where no single
+/// mistake explains all of them.
+pub fn common_reasons(cases: &[CaseReport]) -> Vec<String> {
+    let mut wrong = cases.iter().filter(|case| case.verdict == Verdict::WrongAnswer);
+    let mut common = wrong.next().map(|case| case.reasons.clone()).unwrap_or_default();
+    for case in wrong {
+        common.retain(|reason| case.reasons.contains(reason));
+    }
+    common
+}
+
 fn failure(case: &CaseReport, unit: &str, lines: usize) -> String {
     let verdict = style::paint(
         style::of(case.verdict),
@@ -86,7 +103,7 @@ fn failure(case: &CaseReport, unit: &str, lines: usize) -> String {
         head.push_str(&format!("  {}", words::count(case.mismatches, "mismatch")));
     }
     if let Some(error) = case.max_error.filter(|&error| error > 0.0) {
-        head.push_str(&format!(", largest error {} × {unit}", words::magnitude(error)));
+        head.push_str(&format!(", up to {} × {unit}", words::magnitude(error)));
     }
     let mut text = format!("{}\n", words::hanging(&head, 4));
     let explanation: Vec<&str> = case.explanation.iter().flat_map(|said| said.lines()).collect();

@@ -12,10 +12,11 @@ pub fn screen(report: &Report) -> String {
     let mut text = heading(report);
     text.push_str(&kernels(&report.kernels));
     if !report.cases.is_empty() {
-        text.push_str(if report.cases.len() > 1 { "\n" } else { "" });
-        // A grid of one cell says less than the sentence below it.
-        if report.cases.len() > 1 {
-            text.push_str(&cases::grid(&report.cases));
+        // A grid of one cell says less than the sentence below it, and one of ticks alone no more
+        // than the verdict: who asks for times has seen it at the last check.
+        let failed = report.cases.iter().any(|case| case.verdict != Verdict::Accepted);
+        if report.cases.len() > 1 && (failed || report.bench.is_empty()) {
+            text.push_str(&format!("\n{}", cases::grid(&report.cases)));
         }
         let unit = problems::find(&report.problem).map(|p| p.manifest().tolerance.unit.as_str());
         text.push_str(&cases::failures(&report.cases, unit.unwrap_or("the bound")));
@@ -103,13 +104,20 @@ fn verdict(report: &Report) -> String {
         (_, 0) => {
             facts.push(format!("{} in {}", words::count(count, "case"), words::waited(seconds)))
         }
-        _ => facts.push(format!("{failed} of {} failed", words::count(count, "case"))),
+        _ => {
+            facts.push(format!("{failed} of {} failed", words::count(count, "case")));
+            let common = cases::common_reasons(&report.cases);
+            if failed > 1 && !common.is_empty() {
+                facts.push(format!("all of them fit {}", words::list(&common, "or")));
+            }
+        }
     }
     if near_ties > 0 {
         let sentence = format!("{} rounded either way", words::count(near_ties, "near-tie"));
         facts.push(sentence);
     }
-    format!("{verdict}  {}", facts.join(", ")).trim_end().to_owned() + "\n"
+    let line = format!("{verdict}  {}", facts.join(", "));
+    words::hanging(line.trim_end(), 2) + "\n"
 }
 
 #[cfg(test)]

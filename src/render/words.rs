@@ -120,8 +120,10 @@ pub fn change(from: f64, to: f64) -> String {
 pub fn magnitude(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 || (v > 0.0 && v < 1e-3) => format!("{value:.1e}"),
-        v if v.fract() == 0.0 => format!("{value:.0}"),
-        _ => format!("{value:.3}"),
+        _ => {
+            let text = format!("{value:.3}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
     }
 }
 
@@ -272,6 +274,7 @@ mod tests {
         assert_eq!(change(10.0, 32.0), "3.2 ×");
         assert_eq!(change(10.0, 500.0), "50 ×");
         assert_eq!(magnitude(2.0), "2");
+        assert_eq!(magnitude(0.5), "0.5");
         assert_eq!(magnitude(0.03125), "0.031");
         assert_eq!(magnitude(1.02e39), "1.0e39");
         assert_eq!(magnitude(0.0), "0");

@@ -1,15 +1,26 @@
 //! Kernels that cannot go on.
 
-use super::screen_of;
+use super::{check, screen_of};
+use crate::support::program;
 
 #[test]
 fn launches_nothing() {
-    insta::assert_snapshot!(screen_of("launches_nothing.cu", 1));
+    check(&program("launches_nothing.cu"))
+        .run()
+        .code(1)
+        .fits()
+        .stdout_contains("! runtime error")
+        .stdout_contains("`solution` launched no kernel");
 }
 
 #[test]
 fn a_launch_with_2048_threads() {
-    insta::assert_snapshot!(screen_of("too_many_threads.cu", 1));
+    check(&program("too_many_threads.cu"))
+        .run()
+        .code(1)
+        .fits()
+        .stdout_contains("! runtime error")
+        .stdout_contains("cudaErrorInvalidConfiguration (a block of [2048, 1, 1]");
 }
 
 #[test]

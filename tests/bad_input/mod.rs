@@ -1,10 +1,14 @@
 //! Everything that a user, a solution or a machine can do wrong: one clear screen each, the exit
 //! code that fits, and the next file still runs.
 
+mod device;
 mod files;
 mod flags;
+mod host;
+mod interrupt;
 mod leaderboard;
 mod machine;
+mod outputs;
 mod problem;
 mod source;
 

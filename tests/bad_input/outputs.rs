@@ -1,23 +1,30 @@
-//! Kernels that end, but leave the wrong things behind.
+//! Kernels that end, but leave the wrong things behind. Inputs differ from run to run, so the
+//! screens are looked at for what they must say.
 
-use super::screen_of;
+use super::check;
+use crate::support::{Run, program};
+
+#[track_caller]
+fn wrong(name: &str) -> Run {
+    check(&program(name)).run().code(1).stderr_is_empty().fits().stdout_contains("✗ wrong answer")
+}
 
 #[test]
 fn output_never_written() {
-    insta::assert_snapshot!(screen_of("writes_nothing.cu", 1));
+    wrong("writes_nothing.cu").stdout_contains("q was never written");
 }
 
 #[test]
 fn output_half_written() {
-    insta::assert_snapshot!(screen_of("writes_half.cu", 1));
+    wrong("writes_half.cu").stdout_contains("never written");
 }
 
 #[test]
 fn nan_written() {
-    insta::assert_snapshot!(screen_of("writes_nan.cu", 1));
+    wrong("writes_nan.cu").stdout_contains("NaN");
 }
 
 #[test]
 fn inputs_overwritten() {
-    insta::assert_snapshot!(screen_of("overwrites_inputs.cu", 1));
+    check(&program("overwrites_inputs.cu")).run().code(1).fits().stdout_contains("input");
 }
