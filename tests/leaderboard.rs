@@ -14,7 +14,7 @@ fn modelled_and_measured_are_never_on_one_board() {
         .hours_old(2)
         .message("keeps the whole row in registers, which costs occupancy")
         .record(&folder);
-    Made::accepted("03_vectors.cu", 3.5).measured(0.01).hours_old(1).record(&folder);
+    Made::accepted("03_vectors.cu", 3.5).measured(0.01).hours_old(3).record(&folder);
     Made::accepted("05.cu", 3.51).measured(0.01).hours_old(1).record(&folder);
     let run = nibble.run().code(0).stderr_is_empty().fits();
     insta::assert_snapshot!(run.screen());
