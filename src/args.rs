@@ -93,10 +93,12 @@ pub enum Command {
     /// Check, time, record and rank
     Submit(Submit),
     /// The boards: who is fastest
-    #[command(visible_alias = "board")]
+    #[command(visible_alias = "board", args_conflicts_with_subcommands = true)]
     Leaderboard {
         /// Only this problem's boards
         problem: Option<String>,
+        #[command(subcommand)]
+        action: Option<LeaderboardAction>,
     },
     /// Attempts in the order of time, failed ones too
     History {
@@ -137,6 +139,14 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum LeaderboardAction {
+    /// Look over every attempt, and say what is damaged; changes nothing
+    Verify,
+    /// Remove what killed writers left, and a wrong index; never an attempt
+    Repair,
 }
 
 #[derive(Debug, Subcommand)]

@@ -35,3 +35,19 @@ fn one_object_for_each_board() {
     assert_eq!(objects[0]["rows"][0]["rank"], 1);
     assert_eq!(objects[0]["rows"][0]["best"]["id"], attempt.id.as_str());
 }
+
+#[test]
+fn verify_names_what_is_wrong_and_repair_removes_no_attempt() {
+    let nibble = Nibble::new(["leaderboard", "verify"]);
+    let attempt = Made::accepted("01_naive.cu", 40.0).record(&nibble.path());
+    let sound = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("verify_sound", sound.screen());
+
+    let folder = format!("leaderboard/attempts/mxfp4_quantize/{}", attempt.id);
+    let nibble = nibble.file(&format!("{folder}/solution.cu"), "another");
+    nibble.run().code(1).stdout_contains("solution.cu is not the source that was recorded");
+    let nibble = nibble.again(["leaderboard", "repair", "--json"]);
+    let object = &nibble.run().code(1).json()[0];
+    assert_eq!(object["findings"].as_array().expect("an array").len(), 1);
+    assert!(nibble.path().join(folder).join("attempt.toml").exists());
+}

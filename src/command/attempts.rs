@@ -18,7 +18,9 @@ pub fn read(config: &Config, problem: Option<&str>) -> Result<Collection> {
     }
     if collection.unreadable.len() > NAMED {
         let more = (collection.unreadable.len() - NAMED) as u64;
-        config.terminal.warning(&format!("{} cannot be read", words::count(more, "more attempt")));
+        let more = words::count(more, "more attempt");
+        let text = format!("{more} cannot be read: `nibble leaderboard verify` names them all");
+        config.terminal.warning(&text);
     }
     Ok(collection)
 }

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod attempts;
+mod audit;
 mod bench;
 mod check;
 mod completions;
@@ -30,7 +31,10 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Check(solve) => check::run(&solve, config),
         Command::Bench(solve) => bench::run(&solve, config),
         Command::Submit(submit) => submit::run(&submit, config),
-        Command::Leaderboard { problem } => leaderboard::run(problem.as_deref(), config),
+        Command::Leaderboard { problem, action: None } => {
+            leaderboard::run(problem.as_deref(), config)
+        }
+        Command::Leaderboard { action: Some(action), .. } => audit::run(action, config),
         Command::History { of, limit } => history::run(of.as_deref(), limit, config),
         Command::Attempt { id, source } => attempt::run(&id, source, config),
         Command::Diff { a, b } => diff::run(&a, b.as_deref(), config),
