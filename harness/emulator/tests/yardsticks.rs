@@ -56,7 +56,11 @@ fn params(words: &[u64], last: u32) -> Vec<u8> {
 
 fn values(count: usize) -> Vec<f32> {
     let hash = |i: usize| (i as u32).wrapping_mul(0x9e37_79b9) ^ (i as u32 >> 7);
-    (0..count).map(|i| ((hash(i) >> 8) as f32 / (1 << 23) as f32 - 1.0) * 2f32.powi(i as i32 / 32 % 9 - 4)).collect()
+    (0..count)
+        .map(|i| {
+            ((hash(i) >> 8) as f32 / (1 << 23) as f32 - 1.0) * 2f32.powi(i as i32 / 32 % 9 - 4)
+        })
+        .collect()
 }
 
 fn e2m1(s: f32) -> u8 {
