@@ -17,19 +17,25 @@ pub const ONE: Dim3 = Dim3(1, 1, 1);
 
 static CONTAINER: &[u8] = include_bytes!("../fixtures/fatbin/runtime.bin");
 
-// The host's stubs are known by their addresses, so each must be a function of its own.
+// The host's stubs are known by their addresses, so each must be a function of its own, and one:
+// what may be inlined has an address in every codegen unit.
+#[inline(never)]
 pub extern "C" fn scale() {
     std::hint::black_box(1);
 }
+#[inline(never)]
 pub extern "C" fn count() {
     std::hint::black_box(2);
 }
+#[inline(never)]
 pub extern "C" fn mixed() {
     std::hint::black_box(3);
 }
+#[inline(never)]
 pub extern "C" fn reverse() {
     std::hint::black_box(4);
 }
+#[inline(never)]
 pub extern "C" fn absent() {
     std::hint::black_box(5);
 }
