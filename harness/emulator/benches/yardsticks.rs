@@ -5,6 +5,9 @@
 //! K1 MXFP4, a thread for each block, 1024 x 1024        K3 4096 dependent fma, 16384 threads
 //! K2 MXFP4, a warp for each block, shuffles, likewise   K4 tiled matrix product 256^3, barriers
 //! ```
+//!
+//! And `alu_mix`: integer and float arithmetic in eight independent chains, no memory, as the inner
+//! loop of a decoder has it.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,6 +16,26 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use emulator::{Config, Kernel, LaunchConfig, Level, Machine};
 
 const PTX: &str = include_str!("../tests/fixtures/yardsticks/sm_120a.ptx");
+
+/// One round of the mix, for chain `i`: four integer, two float, a comparison and a selection.
+fn alu_mix() -> String {
+    let mut body = String::new();
+    for i in 0..8 {
+        let (a, f, p) = (format!("%a{i}"), format!("%f{i}"), format!("%p{i}"));
+        body += &format!(
+            "add.u32 {a}, {a}, %r1; and.b32 %t{i}, {a}, 255; shl.b32 %u{i}, %t{i}, 3; \
+             xor.b32 {a}, {a}, %u{i}; fma.rn.f32 {f}, {f}, 0f3F7FF972, 0f3C23D70A; \
+             max.f32 {f}, {f}, 0f3DCCCCCD; setp.gt.f32 {p}, {f}, 0f3F800000; \
+             selp.b32 {a}, {a}, %t{i}, {p};\n"
+        );
+    }
+    format!(
+        ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry alu_mix(.param .u64 y)\n{{\n\
+         .reg .pred %p<8>, %q;\n.reg .b32 %r<4>, %a<8>, %t<8>, %u<8>;\n.reg .f32 %f<8>;\n\
+         mov.u32 %r1, %tid.x; mov.u32 %r0, 0;\nLOOP:\n{body}add.u32 %r0, %r0, 1;\n\
+         setp.lt.u32 %q, %r0, 256;\n@%q bra LOOP;\nret;\n}}\n"
+    )
+}
 
 struct Yardstick {
     machine: Machine,
@@ -25,7 +48,8 @@ struct Yardstick {
 impl Yardstick {
     fn new(name: &str, config: Config) -> Self {
         let machine = Machine::new(config);
-        let module = machine.load(PTX).expect("PTX of nvcc");
+        let text = if name == "alu_mix" { alu_mix() } else { PTX.to_owned() };
+        let module = machine.load(&text).expect("PTX");
         let kernel = module.kernel(name).expect("kernel");
         let memory = |bytes: u64| machine.memory().allocate(bytes, "buffer").expect("room");
         let fill = |at: u64, count: usize| {
@@ -46,6 +70,10 @@ impl Yardstick {
                 params.extend((blocks as u32).to_le_bytes());
                 let threads = if name == "k1_thread" { blocks } else { blocks * 32 };
                 ([threads as u32 / 256, 1, 1], [256, 1, 1])
+            }
+            "alu_mix" => {
+                params.extend(memory(8).to_le_bytes());
+                ([64, 1, 1], [256, 1, 1])
             }
             "k3_fma" => {
                 params.extend(memory(16384 * 4).to_le_bytes());
@@ -86,7 +114,7 @@ fn yardsticks(criterion: &mut Criterion) {
         ("plain", Config { threads: 1, counting: false, level: Level::Plain, ..Config::default() }),
         ("two threads", Config { threads: 2, counting: false, ..Config::default() }),
     ];
-    for name in ["k1_thread", "k2_warp", "k3_fma", "k4_sgemm"] {
+    for name in ["alu_mix", "k1_thread", "k2_warp", "k3_fma", "k4_sgemm"] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);
         for (variant, config) in &variants {

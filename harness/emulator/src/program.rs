@@ -14,8 +14,8 @@ use crate::exec::Handler;
 /// Bytes of a slot.
 pub const SLOT: usize = 128;
 
-/// Index of a slot in a warp's register file.
-pub type Slot = u16;
+/// Where a slot begins in a warp's register file, bytes: ready to be added to its address.
+pub type Slot = u32;
 pub type BlockId = u32;
 
 /// What an instruction does to lanes of its destination that are not active.

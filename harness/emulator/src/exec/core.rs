@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Lane;
 use crate::fault::FaultKind;
 use crate::memory::{Range, Snapshot};
-use crate::program::{Inst, Program, SLOT, Slot};
+use crate::program::{Inst, Program, Slot};
 
 /// The allocation that a memory instruction hit last. Most instructions walk one array, so one
 /// entry for each makes the bounds check two comparisons.
@@ -119,7 +119,7 @@ impl Core<'_> {
     #[inline(always)]
     pub unsafe fn lanes_of<T: Lane>(&self, slot: Slot) -> *mut [T; 32] {
         // SAFETY: by the contract.
-        unsafe { self.registers.add(slot as usize * SLOT).cast() }
+        unsafe { self.registers.add(slot as usize).cast() }
     }
 
     /// A copy of the 32 lanes of a register.

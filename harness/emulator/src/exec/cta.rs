@@ -9,7 +9,7 @@ use super::grid::Launch;
 use super::warp::{Pause, Warp};
 use crate::fault::FaultKind;
 use crate::isa::Special;
-use crate::program::Preset;
+use crate::program::{Preset, SLOT};
 
 pub struct Cta {
     warps: Vec<Warp>,
@@ -53,7 +53,7 @@ impl Cta {
         };
         for (number, warp) in cta.warps.iter_mut().enumerate() {
             for &(slot, preset) in &program.presets {
-                fill(warp, slot as usize, preset, launch, number as u32);
+                fill(warp, slot as usize / SLOT, preset, launch, number as u32);
             }
         }
         cta
@@ -73,7 +73,7 @@ impl Cta {
             let lanes = (threads - first).min(32);
             warp.start(u32::MAX >> (32 - lanes));
             for &(slot, axis) in &launch.index_slots {
-                warp.slot(slot as usize).fill(index[axis]);
+                warp.slot(slot as usize / SLOT).fill(index[axis]);
             }
         }
     }

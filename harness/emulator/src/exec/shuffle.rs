@@ -48,7 +48,7 @@ pub const IDX: u8 = 3;
 pub unsafe fn shfl<const MODE: u8>(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: lowering keeps slots within the file.
     unsafe {
-        let present = match members(core, inst.imm as u16) {
+        let present = match members(core, inst.imm as u32) {
             Ok(mask) => mask,
             Err(flow) => return flow,
         };

@@ -94,7 +94,7 @@ impl Warp {
         self.rotate = None;
     }
 
-    /// The 32 lanes of a slot, to preset.
+    /// The 32 lanes of the slot with this index, to preset.
     pub fn slot(&mut self, slot: usize) -> &mut [u32; 32] {
         // SAFETY: a line is 128 bytes, aligned, and any bits are a `u32`.
         unsafe { &mut *(&raw mut self.registers.0[slot]).cast::<[u32; 32]>() }

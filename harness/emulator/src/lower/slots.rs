@@ -11,7 +11,7 @@
 //! 64 bits never share slots with narrower ones.
 
 use super::{Block, Reg, Registers, Width};
-use crate::program::Slot;
+use crate::program::{SLOT, Slot};
 
 pub struct Slots {
     /// Slot of each register; 0 for one that is never used.
@@ -20,6 +20,9 @@ pub struct Slots {
     /// More registers alive at once than slots can be numbered.
     pub overflow: bool,
 }
+
+/// Slots of one warp; 8 MiB, and no kernel comes near it.
+const MOST: usize = 1 << 16;
 
 /// Slots 0 and 1 belong to nobody: "no register", and what is written there is lost.
 const FIRST: usize = 2;
@@ -39,9 +42,9 @@ pub fn assign(blocks: &[Block], registers: &Registers) -> Slots {
     for reg in order {
         let index = place[reg as usize];
         let slot = if registers.wide(reg) { wide_base + 2 * index } else { FIRST + index };
-        of[reg as usize] = slot as Slot;
+        of[reg as usize] = (slot * SLOT) as Slot;
     }
-    Slots { of, count, overflow: count > Slot::MAX as usize }
+    Slots { of, count, overflow: count > MOST }
 }
 
 /// Linear scan over one bank; presets keep their place to the end. How many places it took.
