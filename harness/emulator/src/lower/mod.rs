@@ -12,6 +12,8 @@
 //! What cannot be lowered becomes an operation that stops the launch when it is reached: a kernel
 //! may carry code for another case that this run never enters.
 
+mod access;
+mod compare;
 mod copies;
 mod emit;
 mod flatten;
