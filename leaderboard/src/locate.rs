@@ -88,7 +88,7 @@ mod tests {
         Clues {
             option: None,
             variable: None,
-            directory: Path::new("/work/repo/kernels"),
+            directory: Path::new("/home/ana/repo/kernels"),
             data_home: None,
             home: Some(OsStr::new("/home/ada")),
         }
@@ -102,17 +102,17 @@ mod tests {
 
     #[test]
     fn the_strongest_clue_wins() {
-        let existing = ["/work/leaderboard", "/work/repo/leaderboard"];
+        let existing = ["/home/ana/leaderboard", "/home/ana/repo/leaderboard"];
         let mut clues = clues();
         clues.option = Some(Path::new("mine"));
         clues.variable = Some(OsStr::new("/elsewhere"));
-        assert_eq!(path(&clues, &existing), ("/work/repo/kernels/mine".into(), How::Option));
+        assert_eq!(path(&clues, &existing), ("/home/ana/repo/kernels/mine".into(), How::Option));
         clues.option = None;
         assert_eq!(path(&clues, &existing), ("/elsewhere".into(), How::Variable));
         clues.variable = Some(OsStr::new(""));
-        assert_eq!(path(&clues, &existing), ("/work/repo/leaderboard".into(), How::Nearest));
-        clues.directory = Path::new("/work/repo/leaderboard");
-        assert_eq!(path(&clues, &existing), ("/work/repo/leaderboard".into(), How::Nearest));
+        assert_eq!(path(&clues, &existing), ("/home/ana/repo/leaderboard".into(), How::Nearest));
+        clues.directory = Path::new("/home/ana/repo/leaderboard");
+        assert_eq!(path(&clues, &existing), ("/home/ana/repo/leaderboard".into(), How::Nearest));
         let data = "/home/ada/.local/share/nibble/leaderboard";
         assert_eq!(path(&clues, &[]), (data.into(), How::DataFolder));
         clues.data_home = Some(OsStr::new("relative"));
