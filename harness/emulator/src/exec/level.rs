@@ -3,7 +3,7 @@
 //! The bodies are the same generic code, inlined into two functions that differ in their target
 //! features only, so the results are the same bits: what differs is whether 32 lanes take 32
 //! instructions or four. `f32::mul_add` is one rounding on both (a library call without FMA).
-//! Measured for a chain of `fma.rn.f32`: see docs/emulator.md.
+//! Measured on the yardsticks: 1.4 to 1.5 times for quantizers, 15 for a chain of `fma.rn.f32`.
 
 use super::Handler;
 
@@ -133,7 +133,8 @@ macro_rules! op {
 }
 
 /// As `op!`, for forms too rare or too long to be compiled twice and unrolled: one lane at a time,
-/// active lanes only. Half of the crate's compile time was theirs before.
+/// active lanes only. Without it, and with masks in every handler, the crate took three times as long
+/// to compile.
 macro_rules! rare {
     (|$f:pat_param, $a:ident: $A:ty| -> $D:ty $body:block) => {
         $crate::exec::rare!(|$f, $a: $A, _b: u32, _c: u32| -> $D $body)

@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
     row!("mad .wide .s16", "n=h,h,n", Integer, op!(|_, a: u32, b: u32, c: i32| -> i32 { (s16(a) * s16(b)).wrapping_add(c) })),
     row!("mul24 .lo .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff) })),
     row!("mul24 .lo .s32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> i32 { s24(a).wrapping_mul(s24(b)) })),
-    // Division by zero has no defined result (9.7.1.8); the hardware gives all ones.
+    // Division by zero has no defined result (9.7.1.8); GPUs are said to give all ones, which was not verified.
     row!("div .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { a.checked_div(b).unwrap_or(u32::MAX) })),
     row!("div .s32", "n=n,n", Integer, rare!(|_, a: i32, b: i32| -> i32 { if b == 0 { -1 } else { a.wrapping_div(b) } })),
     row!("div .u64", "w=w,w", Integer, rare!(|_, a: u64, b: u64| -> u64 { a.checked_div(b).unwrap_or(u64::MAX) })),
