@@ -1,11 +1,14 @@
 //! Timing a solution that has passed. On the emulator a time is modelled from what the check
 //! counted; on a device with a clock it is measured by the [`protocol`].
 
+mod paired;
 mod protocol;
 mod stopping;
 
 use problems::{CaseSpec, Problem};
 
+pub use self::paired::{Pair, Paired, paired};
+use self::protocol::Times;
 pub use self::stopping::{Decision, MedianWithin, Series, StoppingRule};
 use crate::check::{Passed, note};
 use crate::gpus::Gpu;
@@ -44,12 +47,8 @@ pub fn bench(
     emit: &mut dyn FnMut(Event),
 ) -> Result<Benched, Error> {
     let mut benched = Benched::default();
-    let cases = setup.problem.bench_cases();
+    let cases = cases(setup.problem);
     for (index, case) in cases.iter().enumerate() {
-        // Sizes are timed, not families: the first family of a size stands for it.
-        if cases[..index].iter().any(|earlier| earlier.sizes == case.sizes) {
-            continue;
-        }
         emit(Event::BenchStarted { name: case.sizes.to_string(), index, count: cases.len() });
         let launches = passed.launches(case);
         if !launches.is_empty() {
@@ -59,12 +58,7 @@ pub fn bench(
         match protocol::measure(setup, subject, case)? {
             protocol::Measured::Times(times) => {
                 note(&mut benched.warnings, times.warnings(case));
-                benched.sizes.push(BenchReport {
-                    median_us: times.median_us,
-                    ci_us: times.ci_us,
-                    samples_us: times.samples_us,
-                    ..blank(setup, case, times.median_us)?
-                });
+                benched.sizes.push(measured(setup, case, times)?);
             }
             protocol::Measured::Failed(report) => {
                 benched.failure = Some(*report);
@@ -75,6 +69,26 @@ pub fn bench(
     // A process left behind by a timed call is the check's to find; here it is only ended.
     subject.dismiss();
     Ok(benched)
+}
+
+/// Sizes are timed, not families: the first family of a size stands for it.
+fn cases(problem: &Problem) -> Vec<CaseSpec> {
+    let mut cases: Vec<CaseSpec> = Vec::new();
+    for case in problem.bench_cases() {
+        if !cases.iter().any(|earlier| earlier.sizes == case.sizes) {
+            cases.push(case);
+        }
+    }
+    cases
+}
+
+fn measured(setup: &Setup<'_>, case: &CaseSpec, times: Times) -> Result<BenchReport, Error> {
+    Ok(BenchReport {
+        median_us: times.median_us,
+        ci_us: times.ci_us,
+        samples_us: times.samples_us,
+        ..blank(setup, case, times.median_us)?
+    })
 }
 
 fn modelled(

@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod cache;
 pub mod check;
+pub mod compare;
 pub mod compile;
 pub mod config;
 pub mod device;
@@ -26,6 +27,7 @@ pub mod toolchain;
 pub mod trampoline;
 pub mod worker;
 
+pub use compare::compare;
 pub use config::{Config, DeviceChoice, Interrupt, Limits, Stage};
 pub use error::Error;
 pub use event::Event;

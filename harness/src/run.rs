@@ -4,11 +4,11 @@ use std::path::Path;
 
 use problems::Problem;
 
-use crate::bench::{self, Setup};
-use crate::check::{self, note};
+use crate::bench::{self, Benched, Setup};
+use crate::check::{self, Passed, note};
 use crate::compile::{self, CompileError, Source};
 use crate::device::Target;
-use crate::device::mock::{Mock, Script};
+use crate::device::mock::{Clock, Mock, Script};
 use crate::directive::Directives;
 use crate::gpus::{self, Gpu};
 use crate::judge::{Docket, Judge};
@@ -24,6 +24,34 @@ use crate::{Config, DeviceChoice, Error, Event, Report, Stage, stats};
 /// [`Error`] where no verdict could be reached: an unknown problem, no compiler. A solution that
 /// does not compile, crashes or is wrong is a [`Report`] with its verdict.
 pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+    let Prepared { problem, gpu, subject, mut report, .. } = prepare(config, None, emit)?;
+    if let Some(mut subject) = subject
+        && let Some(passed) = prove(config, problem, &mut *subject, &mut report, emit)?
+        && config.stage > Stage::Check
+    {
+        time(config, (problem, gpu), &mut *subject, &passed, &mut report, emit)?;
+    }
+    Ok(report)
+}
+
+/// A solution on its device, before anything was asked of it.
+pub(crate) struct Prepared {
+    pub problem: &'static Problem,
+    pub gpu: &'static Gpu,
+    /// Absent where it does not compile, which the report then says.
+    pub subject: Option<Box<dyn Subject>>,
+    pub report: Report,
+    /// Of the scripted device.
+    pub clock: Option<Clock>,
+}
+
+/// Compiles one solution and puts it onto its device; where that is scripted, onto the one of
+/// `clock`.
+pub(crate) fn prepare(
+    config: &Config,
+    clock: Option<Clock>,
+    emit: &mut dyn FnMut(Event),
+) -> Result<Prepared, Error> {
     let source = Source::read(&config.file).map_err(|error| Error::Usage(error.to_string()))?;
     let directives = Directives::parse(&source.text)
         .map_err(|error| Error::Usage(format!("{}: {error}", config.file.display())))?;
@@ -41,15 +69,18 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error
                 name: script.name.clone(),
                 arch: script.arch.clone(),
             };
-            let mut mock = Mock::new(&script, &config.file, config.interrupt.clone())?;
+            let clock = clock.map_or_else(|| Clock::new(&script), Ok)?;
+            let mock = Mock::new(&script, &config.file, clock.clone(), config.interrupt.clone())?;
             let mut report = blank(config, problem, &source, device);
-            if let Err(message) = mock.compile() {
-                report.verdict = Verdict::CompileError;
-                report.message = Some(message);
-                return Ok(report);
+            let mut subject: Option<Box<dyn Subject>> = None;
+            match mock.compile() {
+                Ok(()) => subject = Some(Box::new(mock)),
+                Err(message) => {
+                    report.verdict = Verdict::CompileError;
+                    report.message = Some(message);
+                }
             }
-            prove_and_time(config, problem, gpu, &mut mock, &mut report, emit)?;
-            Ok(report)
+            Ok(Prepared { problem, gpu, subject, report, clock: Some(clock) })
         }
         DeviceChoice::Auto | DeviceChoice::Emulator => {
             let arch = config.arch.clone().or_else(|| directives.arch.clone());
@@ -62,13 +93,9 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error
             };
             let mut report = blank(config, problem, &source, device);
             report.nvcc_flags.clone_from(&directives.nvcc);
-            let Some(mut judge) =
-                compile(config, problem, &source, &directives, &arch, &mut report, emit)?
-            else {
-                return Ok(report);
-            };
-            prove_and_time(config, problem, gpu, &mut judge, &mut report, emit)?;
-            Ok(report)
+            let judge = compile(config, problem, &source, &directives, &arch, &mut report, emit)?;
+            let subject = judge.map(|judge| Box::new(judge) as Box<dyn Subject>);
+            Ok(Prepared { problem, gpu, subject, report, clock: None })
         }
     }
 }
@@ -175,38 +202,54 @@ fn compile(
     Ok(Some(judge))
 }
 
-fn prove_and_time(
+/// Checks a solution; the proof, if it was accepted.
+pub(crate) fn prove(
     config: &Config,
     problem: &Problem,
-    gpu: &Gpu,
     subject: &mut dyn Subject,
     report: &mut Report,
     emit: &mut dyn FnMut(Event),
-) -> Result<(), Error> {
+) -> Result<Option<Passed>, Error> {
     let checked = check::check(problem, subject, &config.limits, emit)?;
     report.verdict = checked.verdict;
     report.message = checked.message;
     report.cases = checked.cases;
+    report.log = subject.log();
     note(&mut report.warnings, checked.warnings);
-    if let Some(passed) = checked.passed
-        && config.stage > Stage::Check
-    {
-        let Config { stage, limits, .. } = config;
-        let setup = Setup { problem, gpu, kernels: &report.kernels, stage: *stage, limits };
-        let benched = bench::bench(&setup, subject, &passed, emit)?;
-        note(&mut report.warnings, benched.warnings);
-        report.bench = benched.sizes;
+    Ok(checked.passed)
+}
+
+/// Times a solution that was accepted.
+pub(crate) fn time(
+    config: &Config,
+    (problem, gpu): (&Problem, &Gpu),
+    subject: &mut dyn Subject,
+    passed: &Passed,
+    report: &mut Report,
+    emit: &mut dyn FnMut(Event),
+) -> Result<(), Error> {
+    let Config { stage, limits, .. } = config;
+    let setup = Setup { problem, gpu, kernels: &report.kernels, stage: *stage, limits };
+    let benched = bench::bench(&setup, subject, passed, emit)?;
+    report.settle(benched);
+    report.log = subject.log();
+    Ok(())
+}
+
+impl Report {
+    /// Takes what came of timing.
+    pub(crate) fn settle(&mut self, benched: Benched) {
+        note(&mut self.warnings, benched.warnings);
+        self.bench = benched.sizes;
         match benched.failure {
             Some(failure) => {
-                report.verdict = failure.verdict;
-                report.cases.push(failure);
+                self.verdict = failure.verdict;
+                self.cases.push(failure);
             }
             None => {
-                let medians: Vec<f64> = report.bench.iter().map(|size| size.median_us).collect();
-                report.geomean_us = stats::geomean(&medians);
+                let medians: Vec<f64> = self.bench.iter().map(|size| size.median_us).collect();
+                self.geomean_us = stats::geomean(&medians);
             }
         }
     }
-    report.log = subject.log();
-    Ok(())
 }

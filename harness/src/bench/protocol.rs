@@ -20,11 +20,11 @@ use crate::subject::Subject;
 use crate::{Error, Stage};
 
 /// Samples between two questions to the stopping rule.
-const BLOCK: usize = 10;
+pub(super) const BLOCK: usize = 10;
 /// Device time of the calls that warm up.
 const WARM_DEVICE: f64 = 100e6;
 const WARM_WALL: Duration = Duration::from_secs(2);
-const FRESH_PROCESSES: usize = 3;
+pub(super) const FRESH_PROCESSES: usize = 3;
 
 /// Times of one size, microseconds.
 pub struct Times {
@@ -90,7 +90,11 @@ pub fn measure(
 }
 
 /// Steps 3 to 5: the judge and the device do them in one call.
-fn sample(setup: &Setup<'_>, subject: &mut dyn Subject, case: &CaseSpec) -> Result<Sampled, Error> {
+pub(super) fn sample(
+    setup: &Setup<'_>,
+    subject: &mut dyn Subject,
+    case: &CaseSpec,
+) -> Result<Sampled, Error> {
     let mut trial = subject.hear(case, setup.limits.check)?;
     if trial.report.verdict != Verdict::Accepted {
         trial.report.name.push_str(" (timed)");
@@ -101,7 +105,7 @@ fn sample(setup: &Setup<'_>, subject: &mut dyn Subject, case: &CaseSpec) -> Resu
     })
 }
 
-fn warm(
+pub(super) fn warm(
     setup: &Setup<'_>,
     subject: &mut dyn Subject,
     case: &CaseSpec,
@@ -144,7 +148,7 @@ fn collect(
 
 /// The processes differ by more than chance (addresses, clocks), so that pooling their samples
 /// would promise too much: the interval holds every process's own.
-fn combine(processes: &[Vec<f64>], confidence: f64, noisy: Option<f64>) -> Times {
+pub(super) fn combine(processes: &[Vec<f64>], confidence: f64, noisy: Option<f64>) -> Times {
     let micros = |ns: f64| ns * 1e-3;
     let medians: Vec<f64> = processes.iter().filter_map(|samples| median(samples)).collect();
     let center = median(&medians).unwrap_or(f64::NAN);
@@ -164,7 +168,7 @@ fn combine(processes: &[Vec<f64>], confidence: f64, noisy: Option<f64>) -> Times
 mod tests {
     use super::*;
     use crate::Interrupt;
-    use crate::device::mock::{Mock, Script};
+    use crate::device::mock::{Clock, Mock, Script};
 
     /// Whether the interval holds the truth is what it is for. Stopping as soon as it is narrow
     /// costs some of the 95 %; three processes give it back.
@@ -178,9 +182,10 @@ mod tests {
             );
             let script: Script = toml::from_str(&text).unwrap();
             let file = std::path::Path::new("x.cu");
-            let mut mock = Mock::new(&script, file, Interrupt::default()).unwrap();
+            let clock = Clock::new(&script).unwrap();
+            let mock = Mock::new(&script, file, clock, Interrupt::default()).unwrap();
             let rule = MedianWithin::new(0.005, Duration::MAX);
-            let mut process = || {
+            let process = || {
                 let mut series = Series::default();
                 while rule.decide(&series) == Decision::Continue {
                     series.blocks.push((0..BLOCK).map(|_| mock.sample("")).collect());

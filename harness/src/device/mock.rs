@@ -2,8 +2,10 @@
 //! boards can be tested exactly, and from outside. It compiles nothing and runs nothing.
 //! `docs/measuring.md` describes the file.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use problems::CaseSpec;
@@ -75,14 +77,52 @@ impl Script {
     }
 }
 
-/// A scripted device with one solution on it.
+/// What the solutions on one scripted device share: its noise, and how far it has drifted.
+#[derive(Clone, Debug)]
+pub struct Clock(Rc<RefCell<Ticks>>);
+
+#[derive(Debug)]
+struct Ticks {
+    random: ChaCha8Rng,
+    /// Samples taken so far.
+    taken: u64,
+}
+
+impl Clock {
+    /// # Errors
+    ///
+    /// [`Error::Machine`] where the script has no seed and the machine has none either.
+    pub fn new(script: &Script) -> Result<Self, Error> {
+        let seed = match script.seed {
+            Some(seed) => seed,
+            None => u64::from_le_bytes(crate::random::bytes().map_err(|error| {
+                Error::machine(error.to_string(), "give the mock script a `seed`")
+            })?),
+        };
+        let random = ChaCha8Rng::seed_from_u64(seed);
+        Ok(Self(Rc::new(RefCell::new(Ticks { random, taken: 0 }))))
+    }
+}
+
+impl Ticks {
+    /// In 0 to 1, never 0.
+    fn uniform(&mut self) -> f64 {
+        ((self.random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    /// G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// One solution on a scripted device.
 #[derive(Debug)]
 pub struct Mock {
     solution: Solution,
-    random: ChaCha8Rng,
+    clock: Clock,
     interrupt: Interrupt,
-    /// Samples taken so far: the device's clock.
-    taken: u64,
 }
 
 impl Mock {
@@ -91,7 +131,12 @@ impl Mock {
     /// # Errors
     ///
     /// [`Error::Usage`] where it has none.
-    pub fn new(script: &Script, file: &Path, interrupt: Interrupt) -> Result<Self, Error> {
+    pub fn new(
+        script: &Script,
+        file: &Path,
+        clock: Clock,
+        interrupt: Interrupt,
+    ) -> Result<Self, Error> {
         let fits = |solution: &&Solution| {
             let name = solution.file.as_ref().map(PathBuf::from);
             name.is_none_or(|name| file.file_name() == name.file_name())
@@ -99,14 +144,7 @@ impl Mock {
         let solution = script.solution.iter().find(fits).cloned().ok_or_else(|| {
             Error::Usage(format!("the mock script has no [[solution]] for {}", file.display()))
         })?;
-        let seed = match script.seed {
-            Some(seed) => seed,
-            None => u64::from_le_bytes(crate::random::bytes().map_err(|error| {
-                Error::machine(error.to_string(), "give the mock script a `seed`")
-            })?),
-        };
-        let random = ChaCha8Rng::seed_from_u64(seed);
-        Ok(Self { solution, random, interrupt, taken: 0 })
+        Ok(Self { solution, clock, interrupt })
     }
 
     /// What compiling comes to: the message of a scripted compile error.
@@ -122,25 +160,15 @@ impl Mock {
     }
 
     /// One sample of a size, nanoseconds.
-    pub fn sample(&mut self, size: &str) -> f64 {
+    pub fn sample(&self, size: &str) -> f64 {
         let Solution { time_us, noise, drift, spikes, spike, .. } = self.solution;
         let truth = self.solution.sizes.get(size).copied().unwrap_or(time_us) * 1e3;
-        let drifted = truth * (1.0 + drift * self.taken as f64 / 1000.0);
-        self.taken += 1;
-        let spiked = if self.uniform() < spikes { 1.0 + spike } else { 1.0 };
+        let mut ticks = self.clock.0.borrow_mut();
+        let drifted = truth * (1.0 + drift * ticks.taken as f64 / 1000.0);
+        ticks.taken += 1;
+        let spiked = if ticks.uniform() < spikes { 1.0 + spike } else { 1.0 };
         // A time is positive, however wild the noise.
-        (drifted * spiked * (1.0 + noise * self.normal())).max(1.0)
-    }
-
-    /// In 0 to 1, never 0.
-    fn uniform(&mut self) -> f64 {
-        ((self.random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    /// G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        (drifted * spiked * (1.0 + noise * ticks.normal())).max(1.0)
     }
 }
 
@@ -173,10 +201,15 @@ mod tests {
     use super::*;
     use crate::stats::{mad, median};
 
+    fn put(script: &Script, file: &str) -> Mock {
+        let clock = Clock::new(script).unwrap();
+        Mock::new(script, Path::new(file), clock, Interrupt::default()).unwrap()
+    }
+
     fn mock(solution: &str) -> Mock {
         let head = "name = \"m\"\narch = \"sm_100a\"\nseed = 1\n[[solution]]\n";
         let script: Script = toml::from_str(&format!("{head}{solution}")).unwrap();
-        Mock::new(&script, Path::new("x/fast.cu"), Interrupt::default()).unwrap()
+        put(&script, "x/fast.cu")
     }
 
     /// The page that describes the format shows a script that is one.
@@ -185,26 +218,26 @@ mod tests {
         let page = include_str!("../../../docs/measuring.md");
         let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
         let script: Script = toml::from_str(text).unwrap();
-        let mut mock = Mock::new(&script, Path::new("fast.cu"), Interrupt::default()).unwrap();
+        let mock = put(&script, "fast.cu");
         assert!((mock.sample("1024x1024") / 8e3 - 1.0).abs() < 0.5);
     }
 
     #[test]
     fn without_noise_a_sample_is_the_true_time() {
-        let mut mock = mock("time_us = 20.0\nsizes = { \"1024x1024\" = 8.0 }");
+        let mock = mock("time_us = 20.0\nsizes = { \"1024x1024\" = 8.0 }");
         assert_eq!(mock.sample("4x4"), 20e3);
         assert_eq!(mock.sample("1024x1024"), 8e3);
     }
 
     #[test]
     fn noise_drift_and_spikes_are_as_scripted() {
-        let mut noisy = mock("time_us = 10.0\nnoise = 0.01\nspikes = 0.05\nspike = 1.0");
+        let noisy = mock("time_us = 10.0\nnoise = 0.01\nspikes = 0.05\nspike = 1.0");
         let samples: Vec<f64> = (0..4000).map(|_| noisy.sample("")).collect();
         assert!((median(&samples).unwrap() / 1e4 - 1.0).abs() < 0.002);
         assert!((mad(&samples).unwrap() / 1e4 - 0.01).abs() < 0.001);
         let spikes = samples.iter().filter(|ns| **ns > 1.5e4).count();
         assert!((150..250).contains(&spikes), "{spikes}");
-        let mut drifting = mock("time_us = 10.0\ndrift = 0.5");
+        let drifting = mock("time_us = 10.0\ndrift = 0.5");
         let last = (0..1001).map(|_| drifting.sample("")).last().unwrap();
         assert!((last - 1.5e4).abs() < 1e-6, "{last}");
     }
@@ -214,9 +247,7 @@ mod tests {
         let text = "name = \"m\"\narch = \"sm_100a\"\n\
             [[solution]]\nfile = \"fast.cu\"\ntime_us = 1.0\n[[solution]]\ntime_us = 2.0\n";
         let script: Script = toml::from_str(text).unwrap();
-        let time = |file: &str| {
-            Mock::new(&script, Path::new(file), Interrupt::default()).unwrap().sample("")
-        };
+        let time = |file: &str| put(&script, file).sample("");
         assert_eq!((time("a/fast.cu"), time("a/other.cu")), (1e3, 2e3));
     }
 }
