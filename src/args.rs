@@ -123,6 +123,12 @@ pub enum Command {
         /// The other [default: A's parent]
         b: Option<String>,
     },
+    /// The boards as pages with pictures, in a folder that needs no server
+    Report {
+        /// Write into this folder; replaces nothing but an older report
+        #[arg(long = "output", short, value_name = "DIR", default_value = "nibble-report")]
+        output: PathBuf,
+    },
     /// What works on this machine, and how to mend what does not
     Doctor,
     /// The compiler in use; `install` fetches nibble's own copy

@@ -13,6 +13,7 @@ mod exit;
 mod interrupt;
 mod record;
 mod render;
+mod report;
 mod terminal;
 
 use std::process::ExitCode;

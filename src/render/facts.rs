@@ -55,7 +55,7 @@ pub fn table(this: &Column<'_>, others: &[Column<'_>], all: bool) -> Table {
 
 /// The times of the sizes first, then what is said of the whole. A kernel's own facts and the
 /// other facts of each size are left to `--json`: they would fill the screen.
-fn rows(columns: &[Vec<Difference>]) -> Vec<(Subject, Fact)> {
+pub fn rows(columns: &[Vec<Difference>]) -> Vec<(Subject, Fact)> {
     let mut rows: Vec<(Subject, Fact)> = Vec::new();
     let mut take = |wanted: &dyn Fn(&Difference) -> bool| {
         for difference in columns.iter().flatten().filter(|difference| wanted(difference)) {
@@ -71,7 +71,7 @@ fn rows(columns: &[Vec<Difference>]) -> Vec<(Subject, Fact)> {
     rows
 }
 
-fn label(subject: &Subject, fact: Fact) -> String {
+pub fn label(subject: &Subject, fact: Fact) -> String {
     match (subject, fact) {
         (Subject::Size(size), Fact::Time) => size.clone(),
         (_, Fact::Time) => "geomean".to_owned(),
@@ -79,7 +79,8 @@ fn label(subject: &Subject, fact: Fact) -> String {
     }
 }
 
-fn value(fact: Fact, value: Option<&Value>) -> String {
+/// A fact as a screen shows it.
+pub fn value(fact: Fact, value: Option<&Value>) -> String {
     match value {
         None => "–".to_owned(),
         Some(Value::Text(text)) => words::cut(text, 24),
