@@ -133,6 +133,8 @@ pub struct Program {
     pub dynamic_align: u32,
     /// Bytes of `.local` variables of a thread.
     pub local_bytes: u32,
+    /// What the `mma` instructions multiply.
+    pub multiplies: Vec<crate::exec::matrix::Multiply>,
 }
 
 impl Program {

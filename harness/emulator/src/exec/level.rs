@@ -1,8 +1,9 @@
-//! Two compilations of every handler: one for any machine, one for AVX2 with FMA.
+//! Two compilations of every handler: one for any machine, one for AVX2 with FMA; and of the matrix
+//! instructions a third, for AVX-512.
 //!
-//! The bodies are the same generic code, inlined into two functions that differ in their target
+//! The bodies are the same generic code, inlined into functions that differ in their target
 //! features only, so the results are the same bits: what differs is whether 32 lanes take 32
-//! instructions or four. `f32::mul_add` is one rounding on both (a library call without FMA).
+//! instructions or four. `f32::mul_add` is one rounding on all (a library call without FMA).
 //! Measured on the yardsticks: 1.4 to 1.5 times for quantizers, 15 for a chain of `fma.rn.f32`.
 
 use super::Handler;
@@ -11,7 +12,10 @@ use super::Handler;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Plain,
+    /// AVX2, FMA, F16C.
     Wide,
+    /// AVX-512 as well.
+    Widest,
 }
 
 impl Level {
@@ -25,17 +29,22 @@ impl Level {
             && std::is_x86_feature_detected!("lzcnt")
             && std::is_x86_feature_detected!("popcnt")
         {
-            return Self::Wide;
+            let widest = std::is_x86_feature_detected!("avx512f")
+                && std::is_x86_feature_detected!("avx512bw")
+                && std::is_x86_feature_detected!("avx512dq")
+                && std::is_x86_feature_detected!("avx512vl");
+            return if widest { Self::Widest } else { Self::Wide };
         }
         Self::Plain
     }
 }
 
-/// One instruction's two compilations.
+/// One instruction's compilations.
 #[derive(Clone, Copy)]
 pub struct Handlers {
     pub plain: Handler,
     pub wide: Handler,
+    pub widest: Handler,
     /// Whether they write inactive lanes of the destination, too.
     pub all_lanes: bool,
 }
@@ -45,6 +54,7 @@ impl Handlers {
         match level {
             Level::Plain => self.plain,
             Level::Wide => self.wide,
+            Level::Widest => self.widest,
         }
     }
 }
@@ -59,7 +69,7 @@ macro_rules! once {
             // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
             unsafe { $body(core, inst) }
         }
-        $crate::exec::Handlers { plain, wide: plain, all_lanes: false }
+        $crate::exec::Handlers { plain, wide: plain, widest: plain, all_lanes: false }
     }};
 }
 
@@ -87,7 +97,27 @@ macro_rules! both {
             // SAFETY: as above; this one is chosen only where the features were detected.
             unsafe { $wide(core, inst) }
         }
-        $crate::exec::Handlers { plain, wide, all_lanes: false }
+        $crate::exec::Handlers { plain, wide, widest: wide, all_lanes: false }
+    }};
+}
+
+/// Compile a handler body three times, the last for AVX-512: for the few that are long enough to gain.
+macro_rules! thrice {
+    ($body:expr) => {{
+        #[cfg_attr(
+            target_arch = "x86_64",
+            target_feature(
+                enable = "avx2,fma,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"
+            )
+        )]
+        unsafe fn widest(
+            core: &mut $crate::exec::Core,
+            inst: &$crate::program::Inst,
+        ) -> $crate::exec::Flow {
+            // SAFETY: as in `both!`.
+            unsafe { $body(core, inst) }
+        }
+        $crate::exec::Handlers { widest, ..$crate::exec::both!($body) }
     }};
 }
 
@@ -151,8 +181,8 @@ macro_rules! rare {
             // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
             unsafe { $crate::exec::lane_by_lane(core, inst, one) }
         }
-        $crate::exec::Handlers { plain: each, wide: each, all_lanes: true }
+        $crate::exec::Handlers { plain: each, wide: each, widest: each, all_lanes: true }
     }};
 }
 
-pub(crate) use {both, once, op, rare};
+pub(crate) use {both, once, op, rare, thrice};

@@ -8,6 +8,7 @@
 //!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled twice
 //!         access.rs          loads, stores, atomics
 //!         shuffle.rs         instructions that look across lanes
+//!         matrix/            matrix products, and rows of matrices to and from shared memory
 //! ```
 
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
@@ -18,6 +19,8 @@ mod cta;
 mod grid;
 mod lane;
 mod level;
+#[expect(clippy::needless_range_loop, reason = "several arrays are indexed by row")]
+pub mod matrix;
 pub mod shuffle;
 mod warp;
 
@@ -25,7 +28,7 @@ pub use core::{Core, Tally};
 pub use grid::{Launch, Stopped, run_grid};
 pub use lane::{Lane, Op1, Op2, Op3, lane_by_lane, op1, op2, op3};
 pub use level::{Handlers, Level};
-pub(crate) use level::{both, once, op, rare};
+pub(crate) use level::{both, once, op, rare, thrice};
 
 use crate::program::Inst;
 

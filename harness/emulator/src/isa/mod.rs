@@ -30,6 +30,7 @@ mod half;
     reason = "a product shifted reads as the manual's `t = a * b; t >> n`"
 )]
 mod integer;
+mod matrix;
 mod memory;
 mod packed;
 pub mod rounding;
@@ -121,6 +122,11 @@ pub enum Kind {
     BranchIndexed,
     /// `ret` and `exit`.
     Leave,
+    Mma(Handlers),
+    /// `ldmatrix`.
+    LoadRows(Handlers),
+    /// `stmatrix`.
+    StoreRows(Handlers),
     /// Fences, prefetches, hints: nothing that a program can see here.
     Nothing,
     /// No operands but the guard.
@@ -170,6 +176,7 @@ const TABLE: &[&[Row]] = &[
     convert::NARROW,
     memory::ROWS,
     warp::ROWS,
+    matrix::ROWS,
     control::ROWS,
 ];
 
@@ -227,6 +234,7 @@ pub fn is_type(name: &str) -> bool {
         || name == "tf32"
         || name.starts_with("bf16")
         || name.starts_with("ue8m0")
+        || name == "ue4m3"
         || ("busfe".contains(first) && second.is_ascii_digit())
 }
 

@@ -24,7 +24,7 @@ impl Selector {
 
     /// The address register, offset and space of a memory operand: a register of 64 bits for global
     /// and generic addresses, of 32 for the windows.
-    fn address(&mut self, flat: &Flat, at: &Value) -> Result<(Reg, u64, u8), Refusal> {
+    pub fn address(&mut self, flat: &Flat, at: &Value) -> Result<(Reg, u64, u8), Refusal> {
         let Value::Memory { base, offset } = at else {
             return Err("its address".to_owned());
         };
@@ -75,7 +75,7 @@ impl Selector {
         }
     }
 
-    fn elements(value: &Value) -> Vec<Value> {
+    pub fn elements(value: &Value) -> Vec<Value> {
         match value {
             Value::Vector(list) => list.clone(),
             single => vec![single.clone()],
@@ -98,7 +98,7 @@ impl Selector {
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
-        op.list_written = true;
+        op.written = targets.len();
         let loaded_width = if bits == Bits::B64 { Width::Wide } else { Width::Narrow };
         let mut after = Vec::new();
         for target in &targets {

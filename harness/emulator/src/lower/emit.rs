@@ -91,5 +91,6 @@ pub fn emit(
         static_shared: frame.static_shared,
         dynamic_align: frame.dynamic_align,
         local_bytes: frame.local_bytes.next_multiple_of(16),
+        multiplies: frame.multiplies,
     })
 }

@@ -81,6 +81,9 @@ pub struct Frame {
     pub origins: Vec<Origin>,
     pub locations: Vec<ast::SourceLocation>,
     pub messages: Vec<String>,
+    pub multiplies: Vec<crate::exec::matrix::Multiply>,
+    /// Generation that the module was compiled for: 90 of `sm_90a`.
+    pub generation: u32,
 }
 
 pub struct Flattened {
@@ -111,6 +114,12 @@ struct Flattener<'a, 'e> {
     returns: Vec<usize>,
 }
 
+/// The number of a target: 100 of `sm_100a`.
+fn generation(target: &str) -> u32 {
+    let digits = target.trim_start_matches("sm_").trim_end_matches(|c: char| !c.is_ascii_digit());
+    digits.parse().unwrap_or(0)
+}
+
 /// Deepest nesting of inlined calls and of braces.
 const DEEPEST: usize = 64;
 
@@ -122,7 +131,7 @@ pub fn flatten(
         items: Vec::new(),
         labels: 0,
         registers: Registers::default(),
-        frame: Frame::default(),
+        frame: Frame { generation: generation(environment.module.target), ..Frame::default() },
     };
     let mut flattener = Flattener {
         environment,

@@ -17,6 +17,7 @@ mod compare;
 mod copies;
 mod emit;
 mod flatten;
+mod matrix;
 mod moves;
 mod order;
 mod select;
@@ -120,9 +121,10 @@ pub struct Op {
     pub c: Option<Reg>,
     /// A fourth source, whose slot goes into `imm`.
     pub mask: Option<Reg>,
-    /// Elements of a vector, read or written.
+    /// Elements of vectors: those written, then those read.
     pub list: Vec<Reg>,
-    pub list_written: bool,
+    /// How many of the list are written.
+    pub written: usize,
     pub flags: u32,
     pub imm: u64,
     pub origin: u32,
@@ -143,7 +145,7 @@ impl Op {
             c: None,
             mask: None,
             list: Vec::new(),
-            list_written: false,
+            written: 0,
             flags: 0,
             imm: 0,
             origin,
@@ -155,13 +157,12 @@ impl Op {
     /// Every register read.
     pub fn uses(&self) -> impl Iterator<Item = Reg> + '_ {
         let single = [self.a, self.b, self.c, self.mask].into_iter().flatten();
-        let list = if self.list_written { &[][..] } else { &self.list };
-        single.chain(list.iter().copied())
+        single.chain(self.list[self.written..].iter().copied())
     }
 
     /// Every register written.
     pub fn defs(&self) -> impl Iterator<Item = Reg> + '_ {
-        let list = if self.list_written { &self.list[..] } else { &[] };
+        let list = &self.list[..self.written];
         [self.dst, self.dst2].into_iter().flatten().chain(list.iter().copied())
     }
 
@@ -170,9 +171,7 @@ impl Op {
         for reg in [&mut self.a, &mut self.b, &mut self.c, &mut self.mask].into_iter().flatten() {
             *reg = f(*reg);
         }
-        if !self.list_written {
-            self.list.iter_mut().for_each(|reg| *reg = f(*reg));
-        }
+        self.list[self.written..].iter_mut().for_each(|reg| *reg = f(*reg));
     }
 }
 

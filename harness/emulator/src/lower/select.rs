@@ -220,6 +220,10 @@ impl Selector {
                 self.ops.push(op);
                 Ok(())
             }
+            Kind::Mma(handlers) => self.mma(handlers, modifiers, flat),
+            Kind::LoadRows(handlers) | Kind::StoreRows(handlers) => {
+                self.rows(handlers, modifiers, flat)
+            }
             Kind::Nothing => Ok(()),
             Kind::Plain(handlers) => {
                 let op = self.op(handlers);
@@ -384,7 +388,7 @@ impl Selector {
     }
 
     /// A register to write, taken as it is.
-    fn written(&mut self, value: &Value) -> Result<Reg, Refusal> {
+    pub fn written(&mut self, value: &Value) -> Result<Reg, Refusal> {
         match value {
             Value::Register(reg) if !self.registers.wide(*reg) => Ok(*reg),
             Value::Discard => Ok(self.registers.fresh(Width::Narrow)),

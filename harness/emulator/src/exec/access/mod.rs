@@ -23,6 +23,7 @@ pub use atomic::{Update, atomic};
 
 use super::{Core, Flow, Lane};
 use crate::fault::{Access, FaultKind, MemorySpace, Near};
+use crate::isa::flag;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOWS};
 use crate::program::Inst;
 use addresses::{Addresses, Offsets, active};
@@ -271,4 +272,46 @@ pub unsafe fn store<E: Element, const V: usize, const SPACE: u8>(
         }
     }
     Flow::Next
+}
+
+/// Rows of 16 bytes in shared memory at `[a + imm]` of the first `count` lanes, each aligned to
+/// its size: read into `rows`, or written from them.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+pub unsafe fn row_of_shared(
+    core: &mut Core,
+    inst: &Inst,
+    count: usize,
+    access: Access,
+    rows: &mut [[u8; 16]; 32],
+) -> Result<(), Flow> {
+    let whole = core.mask;
+    let mut hosts = [0u64; 32];
+    core.set_mask(u32::MAX >> (32 - count.clamp(1, 32)));
+    // SAFETY: passed on.
+    let found = unsafe {
+        if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == SHARED {
+            place::<SHARED>(core, inst, 16, access, &mut hosts)
+        } else {
+            place_generic(core, inst, 16, access, &mut hosts)
+        }
+    };
+    core.set_mask(whole);
+    match found {
+        Found::Fault => return Err(Flow::Stop),
+        Found::Run(from) => (0..32).for_each(|l| hosts[l] = from + 16 * l as u64),
+        Found::Scattered => {}
+    }
+    for (row, host) in rows.iter_mut().zip(hosts).take(count) {
+        let at = pointer(host).cast::<[u8; 16]>();
+        // SAFETY: `place` lets pass only addresses whose 16 bytes may be read, or written.
+        unsafe {
+            match access {
+                Access::Read => *row = at.read(),
+                _ => at.write(*row),
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,157 @@
+//! Matrix instructions: `mma`, `wmma`, `ldmatrix` and their kin (PTX ISA 9.7.14).
+//!
+//! A warp multiplies a 16×K matrix by a K×8 one and adds a third; every lane holds a few elements of
+//! each in its registers. One rule places them all, whatever the format (PTX ISA 9.7.14.5.1-13): with
+//! `g = lane / 4` and `t = lane % 4`, counting K in words of 32 bits,
+//!
+//! ```text
+//! A   register r holds row g + 8·(r mod 2), word t + 4·(r div 2)     a row is K elements, packed
+//! B   register r holds column g, word t + 4·r                        a column likewise
+//! C   value i stands in row g + 8·(i div 2), column 2·t + (i mod 2)
+//!
+//! m16n8k16, f16: a word is two elements, a row eight words, A four registers, B two.
+//! Lane 6 is g = 1, t = 2. Its A register 3 holds row 9, word 6: elements (9, 12) and (9, 13).
+//! ```
+//!
+//! So unpacking is the same for all (`fragment.rs`), and what differs is arithmetic:
+//!
+//! ```text
+//! dot.rs      floats: the tensor cores' own rounding, which is not IEEE's
+//! block.rs    packed FP4 with block scales
+//! integer.rs  integers, bits, and doubles: nothing to round, or one fma after the other
+//! quads.rs    m8n8k4, four small products
+//! rows.rs     ldmatrix, stmatrix, movmatrix: rows of shared memory to and from fragments
+//! ```
+
+mod block;
+mod dot;
+mod element;
+mod fragment;
+mod integer;
+mod quads;
+mod rows;
+
+pub use element::{Accumulator, BitProduct, Element};
+pub use rows::{Move, load_rows, store_rows, transpose};
+
+use super::{Core, Flow};
+use crate::fault::FaultKind;
+use crate::program::Inst;
+
+/// What one `mma` multiplies, and how it rounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Multiply {
+    /// Rows of A: 16, or 8.
+    pub rows: usize,
+    /// K, in elements.
+    pub depth: usize,
+    pub a: Element,
+    pub b: Element,
+    pub c: Accumulator,
+    pub d: Accumulator,
+    pub scale: Option<Scale>,
+    pub rule: Rule,
+    /// Rounding of doubles: bits of `isa::flag`.
+    pub rounding: u32,
+    /// Integers stop at the ends of their range instead of wrapping.
+    pub saturate: bool,
+    /// `m8n8k4`: A and B stand in columns, not rows.
+    pub columns: [bool; 2],
+}
+
+/// How the tensor cores of a generation add up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Bits kept below the leading bit of the largest summand.
+    pub fraction: i32,
+    /// K is added in two halves, rounded in between.
+    pub halves: bool,
+}
+
+/// Block scales of A and B: `vectors` of them along K.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scale {
+    pub vectors: usize,
+    pub format: ScaleFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScaleFormat {
+    Ue8m0,
+    Ue4m3,
+}
+
+impl Multiply {
+    /// Registers of A, B, C and D, and of the scales with their selectors.
+    pub fn registers(&self) -> [usize; 5] {
+        let of = |rows: usize, element: Element| match element {
+            // A register holds one double, or 32 bits.
+            Element::F64 => rows * self.depth / 32,
+            element => rows * self.depth * element.bits() / 1024,
+        };
+        let sums = |accumulator| match accumulator {
+            Accumulator::F16 => self.rows / 8,
+            _ => self.rows / 4,
+        };
+        let scales = if self.scale.is_some() { 6 } else { 0 };
+        if self.is_quad() {
+            let sums = |accumulator| if accumulator == Accumulator::F16 { 4 } else { 8 };
+            return [2, 2, sums(self.c), sums(self.d), 0];
+        }
+        [of(self.rows, self.a), of(8, self.b), sums(self.c), sums(self.d), scales]
+    }
+
+    /// `m8n8k4` of `f16` is four small products, each by eight lanes.
+    pub fn is_quad(&self) -> bool {
+        self.depth == 4 && self.a == Element::F16
+    }
+}
+
+/// The warp, whole: what `.aligned` demands. A lane that has ended makes the result undefined.
+#[inline(always)]
+pub fn whole_warp(core: &mut Core) -> Result<(), Flow> {
+    if core.mask == u32::MAX {
+        return Ok(());
+    }
+    if core.live != core.mask && core.live == u32::MAX {
+        core.wanted = u32::MAX;
+        return Err(Flow::Rendezvous);
+    }
+    let kind = FaultKind::MissingLanes { wanted: u32::MAX, arrived: core.mask };
+    Err(core.stop(kind, core.mask.trailing_zeros()))
+}
+
+/// `mma`. The list holds the registers of D, A, B and C, then those of the scales.
+///
+/// # Safety
+/// See [`super::Handler`]; `imm` must be the number of a [`Multiply`] of the program, and the list
+/// must have its registers.
+#[inline(always)]
+pub unsafe fn mma(core: &mut Core, inst: &Inst) -> Flow {
+    if let Err(flow) = whole_warp(core) {
+        return flow;
+    }
+    let program = core.program;
+    let form = &program.multiplies[inst.imm as usize];
+    let [a, b, c, d, _] = form.registers();
+    let slots = program.list(inst);
+    let (d, rest) = slots.split_at(d);
+    let (a, rest) = rest.split_at(a);
+    let (b, rest) = rest.split_at(b);
+    let (c, scales) = rest.split_at(c);
+    let operands = fragment::Operands { a, b, c, d, scales };
+    // SAFETY: passed on.
+    unsafe {
+        match form.a {
+            Element::F64 => integer::doubles(core, form, &operands),
+            Element::S8 | Element::U8 | Element::S4 | Element::U4 => {
+                integer::integers(core, form, &operands);
+            }
+            Element::Bits(_) => integer::bits(core, form, &operands),
+            Element::PackedE2m1 => block::multiply(core, form, &operands),
+            _ if form.is_quad() => quads::multiply(core, form, &operands),
+            _ => dot::multiply(core, form, &operands),
+        }
+    }
+    Flow::Next
+}

@@ -1,0 +1,54 @@
+//! Matrix instructions (PTX ISA 9.7.14). What a form multiplies is read in `lower::matrix`.
+
+use super::{Kind, Row, row};
+use crate::exec::{matrix, once, thrice};
+
+macro_rules! mma {
+    ($form:literal) => {
+        row!(concat!("mma .sync .aligned ", $form), Matrix, Kind::Mma(thrice!(matrix::mma)))
+    };
+}
+
+macro_rules! load_rows {
+    ($form:literal) => {
+        row!(
+            concat!("ldmatrix .sync .aligned ", $form),
+            Load,
+            Kind::LoadRows(once!(matrix::load_rows))
+        )
+    };
+}
+
+macro_rules! store_rows {
+    ($form:literal) => {
+        row!(
+            concat!("stmatrix .sync .aligned ", $form),
+            Store,
+            Kind::StoreRows(once!(matrix::store_rows))
+        )
+    };
+}
+
+#[rustfmt::skip]
+pub const ROWS: &[Row] = &[
+    mma!(".m8n8k4 .{row|col} .{row|col} .{f16|f32} .f16 .f16 .{f16|f32}"),
+    mma!(".{m16n8k8|m16n8k16} .row .col .{f16|f32} .f16 .f16 .{f16|f32}"),
+    mma!(".{m16n8k8|m16n8k16} .row .col .f32 .bf16 .bf16 .f32"),
+    mma!(".{m16n8k4|m16n8k8} .row .col .f32 .tf32 .tf32 .f32"),
+    mma!(".{m16n8k16|m16n8k32} .row .col .{f16|f32} .{e4m3|e5m2} .{e4m3|e5m2} .{f16|f32}"),
+    mma!(".m16n8k32 .row .col .kind::f8f6f4 .{f16|f32} .{e4m3|e5m2|e3m2|e2m3|e2m1} .{e4m3|e5m2|e3m2|e2m3|e2m1} .{f16|f32}"),
+    mma!(".m16n8k32 .row .col .kind::mxf8f6f4 .block_scale .scale_vec::1X? .f32 .{e4m3|e5m2|e3m2|e2m3|e2m1} .{e4m3|e5m2|e3m2|e2m3|e2m1} .f32 .ue8m0"),
+    mma!(".m16n8k64 .row .col .kind::mxf4 .block_scale .scale_vec::2X? .f32 .e2m1 .e2m1 .f32 .ue8m0"),
+    mma!(".m16n8k64 .row .col .kind::mxf4nvf4 .block_scale .{scale_vec::2X|scale_vec::4X} .f32 .e2m1 .e2m1 .f32 .{ue8m0|ue4m3}"),
+    mma!(".{m8n8k4|m16n8k4|m16n8k8|m16n8k16} .row .col .f64 .f64 .f64 .f64 .{rn|rz|rm|rp}?"),
+    mma!(".{m8n8k16|m16n8k16|m16n8k32} .row .col .satfinite? .s32 .{s8|u8} .{s8|u8} .s32"),
+    mma!(".{m8n8k32|m16n8k32|m16n8k64} .row .col .satfinite? .s32 .{s4|u4} .{s4|u4} .s32"),
+    mma!(".{m8n8k128|m16n8k128|m16n8k256} .row .col .s32 .b1 .b1 .s32 .{and|xor} .popc"),
+    load_rows!(".m8n8 .{x1|x2|x4} .trans? .{shared|shared::cta}? .b16"),
+    load_rows!(".m8n16 .{x1|x2|x4} .{shared|shared::cta}? .b8x16 .{b4x16_p64|b6x16_p32}"),
+    load_rows!(".m16n16 .{x1|x2} .trans .{shared|shared::cta}? .b8"),
+    load_rows!(".m16n16 .{x1|x2} .trans .{shared|shared::cta}? .b8x16 .{b4x16_p64|b6x16_p32}"),
+    store_rows!(".m8n8 .{x1|x2|x4} .trans? .{shared|shared::cta}? .b16"),
+    store_rows!(".m16n8 .{x1|x2|x4} .trans .{shared|shared::cta}? .b8"),
+    row!("movmatrix .sync .aligned .m8n8 .trans .b16", "n=n", Matrix, once!(matrix::transpose)),
+];
