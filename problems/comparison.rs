@@ -54,6 +54,20 @@ pub struct FirstMismatch {
     pub quantized: Option<QuantizedElement>,
     /// What a dequantizer's value is made of.
     pub dequantized: Option<DequantizedElement>,
+    /// What an attention's value is made of.
+    pub attended: Option<AttendedElement>,
+}
+
+/// Whose output it is, and the key that it listens to most.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttendedElement {
+    /// Head, counted through all batches, and query within it.
+    pub head: u64,
+    pub query: u64,
+    /// The key of the largest score, that score over √d, and its share of all weights.
+    pub key: u64,
+    pub score: f64,
+    pub weight: f64,
 }
 
 /// One element of a block-scaled matrix that was to be turned into a number.
@@ -116,6 +130,12 @@ impl FirstMismatch {
             let DequantizedElement { block, scale, scale_value, .. } = d;
             let value = number(f64::from(*scale_value));
             lines.push(format!("  scale     {scale} (block {block} of its row): {value}"));
+        }
+        if let Some(AttendedElement { head, query, key, score, weight }) = &self.attended {
+            lines.push(format!("  query     {query} of head {head}"));
+            lines.push(format!(
+                "  attends   most to key {key}: score {score:.4}, weight {weight:.4}"
+            ));
         }
         let (expected, given) = (number(self.expected), number(self.given));
         lines.push(format!("  value     expected {expected}, given {given}"));

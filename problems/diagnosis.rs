@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::Comparison;
-use crate::hypothesis::{Twist, clauses, identifier, search};
+use crate::hypothesis::{DEEPEST, Twist, clauses, identifier, search};
 use crate::unwritten::Untouched;
 
 /// A wrong output, ready to be looked into. It falls into units (blocks, rows) that a recipe can be
@@ -28,6 +28,11 @@ const SAMPLE: usize = 48;
 impl<R: Clone + Sync> Diagnosis<'_, R> {
     /// Adds unwritten counts, reasons and sentences. `differing` are the units that are wrong.
     pub fn explain(&self, differing: &[usize], comparison: &mut Comparison) {
+        self.explain_by(DEEPEST, differing, comparison);
+    }
+
+    /// The same by at most `deepest` faults together, where a unit is costly to try.
+    pub fn explain_by(&self, deepest: usize, differing: &[usize], comparison: &mut Comparison) {
         for output in self.outputs {
             let findings = output.find();
             comparison.unwritten += findings.count;
@@ -47,7 +52,7 @@ impl<R: Clone + Sync> Diagnosis<'_, R> {
         let mut sample: Vec<usize> = spread(differing.len()).map(|i| differing[i]).collect();
         sample.extend(spread(self.units));
         let agrees = |recipe: &R| sample.iter().all(|&unit| (self.agrees)(recipe, unit, excused));
-        let found = search(&self.right, self.twists, agrees, proves);
+        let found = search(&self.right, self.twists, deepest, agrees, proves);
         let written = if excused { " that were written" } else { "" };
         for (index, combination) in found.iter().enumerate() {
             comparison.reasons.push(identifier(combination));
@@ -63,7 +68,8 @@ impl<R: Clone + Sync> Diagnosis<'_, R> {
         }
     }
 
-    fn give_up(&self, comparison: &mut Comparison) {
+    /// Says that nothing explains it.
+    pub fn give_up(&self, comparison: &mut Comparison) {
         let zero = |output: &&Untouched| output.given.par_iter().all(|&byte| byte == 0);
         comparison.explanation.push(if self.outputs.iter().all(zero) {
             comparison.reasons.push("all_zero".to_owned());

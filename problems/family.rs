@@ -26,6 +26,10 @@ pub enum Family {
     Special,
     /// Every code with every scale.
     Codes,
+    /// Rows of the identity matrix: whose value ends up where is seen at once.
+    Identity,
+    /// Scores whose exponentials are infinite unless the largest score is subtracted.
+    Overflow,
 }
 
 impl Family {
@@ -39,6 +43,8 @@ impl Family {
             Family::Outliers => "outliers",
             Family::Special => "special",
             Family::Codes => "codes",
+            Family::Identity => "identity",
+            Family::Overflow => "overflow",
         }
     }
 }

@@ -22,21 +22,22 @@ pub(crate) struct Twist<R> {
 }
 
 /// Faults together, at most.
-const DEEPEST: usize = 3;
+pub(crate) const DEEPEST: usize = 3;
 
 /// Explanations to name, at most.
 const ALTERNATIVES: usize = 6;
 
 /// The shortest combinations of twists with which `agrees` holds for the sample and `proves` for
-/// everything, in the order of `twists`.
+/// everything, in the order of `twists`; at most `deepest` of them together.
 pub(crate) fn search<'t, R: Clone>(
     right: &R,
     twists: &'t [Twist<R>],
+    deepest: usize,
     agrees: impl Fn(&R) -> bool,
     proves: impl Fn(&R) -> bool,
 ) -> Vec<Vec<&'t Twist<R>>> {
     let mut level: Vec<(Vec<&Twist<R>>, R)> = vec![(Vec::new(), right.clone())];
-    for _ in 0..DEEPEST {
+    for _ in 0..deepest {
         level = level.iter().flat_map(|combination| longer(combination, twists)).collect();
         let found: Vec<_> = level
             .iter()
@@ -97,7 +98,7 @@ mod tests {
     ];
 
     fn found(sum: u32) -> Vec<String> {
-        let found = search(&0, &TWISTS, |&x| x == sum, |_| true);
+        let found = search(&0, &TWISTS, DEEPEST, |&x| x == sum, |_| true);
         found.iter().map(|combination| identifier(combination)).collect()
     }
 
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!(found(11), ["one+ten"]);
         assert_eq!(found(111), ["one+ten+hundred"]);
         assert_eq!(found(12), [""; 0]);
-        assert!(search(&0, &TWISTS, |&x| x == 1, |_| false).is_empty());
+        assert!(search(&0, &TWISTS, DEEPEST, |&x| x == 1, |_| false).is_empty());
     }
 
     #[test]

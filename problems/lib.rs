@@ -32,6 +32,8 @@ mod testing;
 mod unwritten;
 mod values;
 
+#[path = "fp4_attention/reference.rs"]
+mod fp4_attention;
 #[path = "mxfp4_dequantize/reference.rs"]
 mod mxfp4_dequantize;
 #[path = "mxfp4_quantize/reference.rs"]
@@ -44,7 +46,9 @@ mod nvfp4_quantize;
 mod nvfp4_quantize_amax;
 
 pub use catalog::{UnknownProblem, catalog, find};
-pub use comparison::{Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement};
+pub use comparison::{
+    AttendedElement, Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement,
+};
 pub use family::{CaseSpec, Family};
 pub use formula::{Formula, FormulaError};
 pub use manifest::{CaseGroup, Manifest, ManifestError, SpeedOfLight, Tolerance};

@@ -32,6 +32,8 @@ pub(crate) struct Values<'a> {
     pub columns: usize,
     pub unit: usize,
     pub closeness: Closeness,
+    /// The largest error of each element, where it is not a part of the value itself.
+    pub bounds: Option<&'a [f32]>,
 }
 
 impl<'a> Values<'a> {
@@ -48,6 +50,15 @@ impl<'a> Values<'a> {
             columns,
             unit,
             closeness,
+            bounds: None,
+        }
+    }
+
+    fn holds(&self, index: usize) -> bool {
+        let (given, expected) = (self.given[index], self.expected[index]);
+        match self.bounds {
+            Some(bounds) => (given - expected).abs() <= bounds[index],
+            None => self.closeness.holds(given, expected),
         }
     }
 
@@ -89,7 +100,7 @@ impl<'a> Values<'a> {
         let wrong: Vec<usize> = differing
             .par_iter()
             .flat_map_iter(|&r| row(r))
-            .filter(|&index| !self.closeness.holds(self.given[index], self.expected[index]))
+            .filter(|&index| !self.holds(index))
             .collect();
         comparison.mismatches = wrong.len() as u64;
         let Some(&first) = wrong.first() else { return (comparison, Vec::new()) };
@@ -112,6 +123,7 @@ impl<'a> Values<'a> {
             given: f64::from(self.given[first]),
             quantized: None,
             dequantized: None,
+            attended: None,
         });
         (comparison, units)
     }

@@ -155,6 +155,7 @@ impl View<'_> {
                 given_code,
             }),
             dequantized: None,
+            attended: None,
         }
     }
 }

@@ -14,7 +14,10 @@ pub(super) fn fill(family: Family, seed: &Seed, a: &mut [f32]) {
     fill_chunks(seed, 0, a, CHUNK, |random, start, values| match family {
         Family::Normal => random.fill_normal(values),
         Family::Wide => blocks(values, |block| wide(random, block)),
-        Family::Ties => blocks(values, |block| ties(random, block)),
+        Family::Ties => blocks(values, |block| {
+            let scale = 2f32.powi(random.between(-10, 10));
+            ties(random, scale, block);
+        }),
         Family::Zeros => blocks(values, |block| zeros(random, block)),
         Family::Outliers => {
             let mut position = start;
@@ -24,7 +27,7 @@ pub(super) fn fill(family: Family, seed: &Seed, a: &mut [f32]) {
             });
         }
         Family::Special => blocks(values, |block| special(random, block)),
-        Family::Uniform | Family::Codes => random.fill_uniform(values),
+        _ => random.fill_uniform(values),
     });
 }
 
@@ -42,8 +45,7 @@ fn wide(random: &mut Random, block: &mut [f32]) {
 /// Midpoints between neighbouring codes, exactly representable after scaling, and their f32
 /// neighbours. One element lies in [4, 8) scaled, so that the scale is what the midpoints assume;
 /// where it is 4 the block's amax is a power of two.
-fn ties(random: &mut Random, block: &mut [f32]) {
-    let scale = 2f32.powi(random.between(-10, 10));
+pub(crate) fn ties(random: &mut Random, scale: f32, block: &mut [f32]) {
     let top = random.pick(&[4.0, 5.0, 5.0f32.next_up(), 6.0, 6.5, 7.0, 8.0f32.next_down()]);
     let midpoints = if top == 4.0 { &e2m1::MIDPOINTS[..6] } else { &e2m1::MIDPOINTS };
     for x in block.iter_mut() {

@@ -8,11 +8,11 @@ use formats::{e2m1, pack, swizzle};
 use super::{BLOCK, divisor_byte, reciprocal};
 use crate::encoder::Encoder;
 
-pub(super) use twists::TWISTS;
+pub(crate) use twists::TWISTS;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recipe {
+pub(crate) struct Recipe {
     read: fn(f32) -> f32,
     /// What counts as large: |x|, or by mistake x.
     size: fn(f32) -> f32,
@@ -95,7 +95,7 @@ impl Amax {
 }
 
 /// Blocks of a matrix.
-pub(super) struct Matrix<'a> {
+pub(crate) struct Matrix<'a> {
     pub values: &'a [f32],
     pub columns: usize,
 }
@@ -111,7 +111,7 @@ impl Matrix<'_> {
 }
 
 /// What a recipe writes for one block.
-pub(super) struct Written {
+pub(crate) struct Written {
     pub scale: u8,
     /// Where the scale byte goes.
     pub position: usize,

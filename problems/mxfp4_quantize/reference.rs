@@ -17,8 +17,8 @@
 
 mod compare;
 mod explain;
-mod families;
-mod recipe;
+pub(crate) mod families;
+pub(crate) mod recipe;
 
 use formats::{e2m1, pack};
 use rayon::prelude::*;

@@ -6,7 +6,7 @@ use super::{Amax, Divide, Layout, Order, Recipe, Scope, flushed};
 use crate::encoder::{Encoder, Sign};
 use crate::hypothesis::Twist;
 
-pub(in super::super) const TWISTS: [Twist<Recipe>; 37] = [
+pub(crate) const TWISTS: [Twist<Recipe>; 37] = [
     Twist {
         id: "ceil_scale",
         says: "the scale's exponent is ceil(log2(amax)) - 2; FLOOR rounds the logarithm down",

@@ -222,6 +222,7 @@ impl View<'_> {
                 given_code: code(index),
             }),
             dequantized: None,
+            attended: None,
         })
     }
 
@@ -266,6 +267,7 @@ impl View<'_> {
                 given: f64::from(e4m3::decode(self.scale.given[first])),
                 quantized: None,
                 dequantized: None,
+                attended: None,
             });
         }
     }

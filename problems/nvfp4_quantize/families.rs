@@ -30,7 +30,7 @@ pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
                 Family::Zeros => zeros(random),
                 Family::Outliers => outliers(random, is_last),
                 Family::Special => special(random),
-                Family::Uniform | Family::Normal | Family::Codes => normal(random),
+                _ => normal(random),
             };
             block.iter_mut().zip(floats).for_each(|(x, float)| *x = f16::encode(float));
         }

@@ -81,6 +81,7 @@ impl Truth for Nvfp4QuantizeAmax {
                 given: f64::from(found),
                 quantized: None,
                 dequantized: None,
+                attended: None,
             });
         }
         comparison

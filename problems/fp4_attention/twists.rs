@@ -1,0 +1,334 @@
+//! The wrong turns that the field knows. Those named first are the likelier.
+
+use super::{BLOCK, Operand, Place, Recipe, exponentials};
+use crate::hypothesis::Twist;
+use crate::mxfp4_quantize::recipe::TWISTS as OF_QUANTIZER;
+
+/// A wrong turn of the quantizer, taken with Q and with K.
+fn both(recipe: &mut Recipe, id: &str) {
+    quantizer(&mut recipe.q, id);
+    quantizer(&mut recipe.k, id);
+}
+
+fn quantizer(operand: &mut Operand, id: &str) {
+    for twist in OF_QUANTIZER.iter().filter(|twist| twist.id == id) {
+        (twist.apply)(&mut operand.quantizer);
+    }
+}
+
+/// Keys in the whole tiles of `TILE`.
+fn whole<const TILE: usize>(keys: usize, _: usize) -> usize {
+    keys / TILE * TILE
+}
+
+fn filled_up<const TILE: usize>(keys: usize) -> usize {
+    keys.next_multiple_of(TILE)
+}
+
+/// Elements `at` of a tile that is `TILE` long in memory but read with rows of `TILE` elements.
+fn by_tile<const TILE: usize>(place: Place) -> (usize, usize) {
+    let Place { row, column, columns } = place;
+    let offset = row % TILE * TILE + column;
+    (row / TILE * TILE + offset / columns, offset % columns)
+}
+
+/// The element that a lane puts into fragment A if it takes row `lane % 16` and column group
+/// `lane / 16`, where the hardware has row `lane / 4` and group `lane % 4`. `WIDE` elements make a
+/// register: 2 in f16 `m16n8k16`, 4 in the 8-bit containers of `m16n8k32`.
+fn half_warps<const WIDE: usize>(place: Place) -> (usize, usize) {
+    let (row, column) = (place.row % 16, place.column % (8 * WIDE));
+    let (upper, right) = (row / 8, column / (4 * WIDE));
+    let lane = row % 8 * 4 + column % (4 * WIDE) / WIDE;
+    let taken_row = (lane % 16 + 8 * upper) % 16;
+    let taken_column = lane / 16 * WIDE + column % WIDE + 4 * WIDE * right;
+    (place.row - row + taken_row, place.column - column + taken_column)
+}
+
+fn swapped(place: Place) -> (usize, usize) {
+    (place.row, place.column ^ 1)
+}
+
+pub(in super::super) const TWISTS: [Twist<Recipe>; 44] = [
+    Twist {
+        id: "ceil_scale",
+        says: "the scales' exponent is ceil(log2(amax)) - 2; FLOOR rounds the logarithm down",
+        axis: 0,
+        apply: |r| both(r, "ceil_scale"),
+    },
+    Twist {
+        id: "ceil_scale_emax_not_subtracted",
+        says: "the scales' exponent is ceil(log2(amax)), so that every scaled value is at most 1",
+        axis: 0,
+        apply: |r| both(r, "ceil_scale_emax_not_subtracted"),
+    },
+    Twist {
+        id: "emax_not_subtracted",
+        says: "the scales' exponent is floor(log2(amax)): the 2 binades that E2M1 itself reaches \
+               are not subtracted",
+        axis: 0,
+        apply: |r| both(r, "emax_not_subtracted"),
+    },
+    Twist {
+        id: "scale_bumped",
+        says: "a scale is doubled where amax / scale exceeds 6; FLOOR lets those values clip",
+        axis: 0,
+        apply: |r| both(r, "scale_bumped"),
+    },
+    Twist {
+        id: "round_half_scale",
+        says: "the scales are rounded to the nearest power of two",
+        axis: 0,
+        apply: |r| both(r, "round_half_scale"),
+    },
+    Twist {
+        id: "signed_amax",
+        says: "amax is the largest value, not the largest magnitude",
+        axis: 1,
+        apply: |r| both(r, "signed_amax"),
+    },
+    Twist {
+        id: "block_of_16",
+        says: "16 elements share a scale; MXFP4 blocks have 32",
+        axis: 2,
+        apply: |r| (r.q.block, r.k.block) = (16, 16),
+    },
+    Twist {
+        id: "block_of_64",
+        says: "amax is taken of two blocks together",
+        axis: 2,
+        apply: |r| both(r, "block_of_64"),
+    },
+    Twist {
+        id: "amax_of_half_block",
+        says: "amax is taken of the first 16 elements of a block only",
+        axis: 2,
+        apply: |r| both(r, "amax_of_half_block"),
+    },
+    Twist {
+        id: "amax_of_row",
+        says: "amax is taken of the whole row",
+        axis: 2,
+        apply: |r| both(r, "amax_of_row"),
+    },
+    Twist {
+        id: "ties_away_from_zero",
+        says: "ties round away from zero: the encoder uses >= at every midpoint",
+        axis: 3,
+        apply: |r| both(r, "ties_away_from_zero"),
+    },
+    Twist {
+        id: "ties_toward_zero",
+        says: "ties round toward zero: the encoder uses > at every midpoint, or picks the nearest \
+               of a table with a strict <",
+        axis: 3,
+        apply: |r| both(r, "ties_toward_zero"),
+    },
+    Twist {
+        id: "truncated",
+        says: "values are cut to the next magnitude below; they must be rounded to the nearest",
+        axis: 3,
+        apply: |r| both(r, "truncated"),
+    },
+    Twist {
+        id: "sign_dropped",
+        says: "the sign bit of the codes, bit 3, is always 0",
+        axis: 4,
+        apply: |r| both(r, "sign_dropped"),
+    },
+    Twist {
+        id: "sign_dropped_in_q",
+        says: "the sign bit of Q's codes is always 0",
+        axis: 4,
+        apply: |r| quantizer(&mut r.q, "sign_dropped"),
+    },
+    Twist {
+        id: "sign_dropped_in_k",
+        says: "the sign bit of K's codes is always 0",
+        axis: 4,
+        apply: |r| quantizer(&mut r.k, "sign_dropped"),
+    },
+    Twist {
+        id: "staged_as_f16",
+        says: "Q and K are rounded to f16 before they are quantized: rounding twice moves ties",
+        axis: 5,
+        apply: |r| both(r, "read_as_f16"),
+    },
+    Twist {
+        id: "k_staged_as_f16",
+        says: "K is rounded to f16 before it is quantized: rounding twice moves ties",
+        axis: 5,
+        apply: |r| quantizer(&mut r.k, "read_as_f16"),
+    },
+    Twist {
+        id: "staged_as_bf16",
+        says: "Q and K are rounded to bf16 before they are quantized: rounding twice moves ties",
+        axis: 5,
+        apply: |r| both(r, "read_as_bf16"),
+    },
+    Twist {
+        id: "quantization_skipped",
+        says: "Q and K are multiplied as they are; they must go through MXFP4",
+        axis: 6,
+        apply: |r| (r.q.block, r.k.block) = (0, 0),
+    },
+    Twist {
+        id: "q_not_quantized",
+        says: "Q is multiplied as it is; it must go through MXFP4",
+        axis: 6,
+        apply: |r| r.q.block = 0,
+    },
+    Twist {
+        id: "k_not_quantized",
+        says: "K is multiplied as it is; it must go through MXFP4",
+        axis: 6,
+        apply: |r| r.k.block = 0,
+    },
+    Twist {
+        id: "v_quantized",
+        says: "V goes through MXFP4, too; only Q and K do",
+        axis: 7,
+        apply: |r| r.v.block = BLOCK,
+    },
+    Twist {
+        id: "nibbles_swapped_in_q",
+        says: "the nibbles of Q are swapped and those of K are not: the even element belongs in \
+               the low nibble",
+        axis: 8,
+        apply: |r| r.q.code_at = swapped,
+    },
+    Twist {
+        id: "nibbles_swapped_in_k",
+        says: "the nibbles of K are swapped and those of Q are not: the even element belongs in \
+               the low nibble",
+        axis: 8,
+        apply: |r| r.k.code_at = swapped,
+    },
+    Twist {
+        id: "a_fragment_by_half_warps",
+        says: "a lane fills its part of fragment A from row lane % 16 and columns of lane / 16; \
+               m16n8k16 has row lane / 4 and columns of lane % 4 there",
+        axis: 8,
+        apply: |r| r.q.code_at = half_warps::<2>,
+    },
+    Twist {
+        id: "a_fragment_by_half_warps_k32",
+        says: "a lane fills its part of fragment A from row lane % 16 and columns of lane / 16; \
+               m16n8k32 has row lane / 4 and columns of lane % 4 there",
+        axis: 8,
+        apply: |r| r.q.code_at = half_warps::<4>,
+    },
+    Twist {
+        id: "k_stride_is_tile_of_32",
+        says: "rows of the staged K are taken to be 32 elements apart, the length of the tile; \
+               they are head_dim apart",
+        axis: 8,
+        apply: |r| (r.k.code_at, r.k.scale_at) = (by_tile::<32>, by_tile::<32>),
+    },
+    Twist {
+        id: "k_stride_is_tile_of_64",
+        says: "rows of the staged K are taken to be 64 elements apart, the length of the tile; \
+               they are head_dim apart",
+        axis: 8,
+        apply: |r| (r.k.code_at, r.k.scale_at) = (by_tile::<64>, by_tile::<64>),
+    },
+    Twist {
+        id: "scale_factor_missing",
+        says: "the scores are not divided by sqrt(head_dim)",
+        axis: 9,
+        apply: |r| r.temperature = |_| 1.0,
+    },
+    Twist {
+        id: "scale_factor_squared",
+        says: "the scores are divided by head_dim; it is its square root",
+        axis: 9,
+        apply: |r| r.temperature = f64::recip,
+    },
+    Twist {
+        id: "base_two",
+        says: "the weights are powers of 2 of the scores, not of e: log2(e) is missing",
+        axis: 9,
+        apply: |r| r.temperature = |head_dim| head_dim.sqrt().recip() * std::f64::consts::LN_2,
+    },
+    Twist {
+        id: "softmax_without_maximum",
+        says: "the largest score is not subtracted before the exponential, which then is infinite",
+        axis: 10,
+        apply: |r| {
+            r.softmax = |scores| exponentials(scores, |score| f64::from((score as f32).exp()));
+        },
+    },
+    Twist {
+        id: "softmax_not_normalized",
+        says: "the weighted sum is not divided by the sum of the weights",
+        axis: 10,
+        apply: |r| {
+            r.softmax = |scores| {
+                (Recipe::RIGHT.softmax)(scores);
+                1.0
+            };
+        },
+    },
+    Twist {
+        id: "partial_tile_of_32_ignored",
+        says: "keys after the last whole tile of 32 are left out",
+        axis: 11,
+        apply: |r| r.keys = whole::<32>,
+    },
+    Twist {
+        id: "partial_tile_of_64_ignored",
+        says: "keys after the last whole tile of 64 are left out",
+        axis: 11,
+        apply: |r| r.keys = whole::<64>,
+    },
+    Twist {
+        id: "padding_of_32_counted",
+        says: "the zeros that fill up the last tile of 32 keys count as keys with a score of 0; \
+               their score is -infinity",
+        axis: 11,
+        apply: |r| r.counted = filled_up::<32>,
+    },
+    Twist {
+        id: "padding_of_64_counted",
+        says: "the zeros that fill up the last tile of 64 keys count as keys with a score of 0; \
+               their score is -infinity",
+        axis: 11,
+        apply: |r| r.counted = filled_up::<64>,
+    },
+    Twist {
+        id: "first_tile_of_32_only",
+        says: "only the first 32 keys are looked at",
+        axis: 11,
+        apply: |r| r.keys = |keys, _| keys.min(32),
+    },
+    Twist {
+        id: "first_tile_of_64_only",
+        says: "only the first 64 keys are looked at",
+        axis: 11,
+        apply: |r| r.keys = |keys, _| keys.min(64),
+    },
+    Twist {
+        id: "causal",
+        says: "a query looks at no key after its own position; this attention is not causal",
+        axis: 11,
+        apply: |r| r.keys = |_, row| row + 1,
+    },
+    Twist {
+        id: "value_tile_offset_missing_32",
+        says: "every tile of 32 keys is averaged with the first 32 rows of V",
+        axis: 12,
+        apply: |r| r.value_row = |key| key % 32,
+    },
+    Twist {
+        id: "value_tile_offset_missing_64",
+        says: "every tile of 64 keys is averaged with the first 64 rows of V",
+        axis: 12,
+        apply: |r| r.value_row = |key| key % 64,
+    },
+    Twist {
+        id: "lanes_write_same_row",
+        says: "lanes store to row lane % 16, so that two of them meet in each place and the later \
+               one wins; a lane of an mma holds row lane / 4",
+        axis: 13,
+        apply: |r| r.written = |row, _| row / 16 * 16 + (row % 16 + 16) / 4 % 16,
+    },
+];
