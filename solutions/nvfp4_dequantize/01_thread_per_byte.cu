@@ -1,0 +1,50 @@
+//! problem = "nvfp4_dequantize"
+//
+// Rung 1: one thread takes one byte, which is two elements.
+//
+// The formula and nothing else: code times block scale over global scale. `sf_g` is the encoder's
+// factor, so it divides here. The work is finding the scale: the bytes lie in tiles of 128 rows by 4
+// columns, rows 32 apart side by side, and a row's neighbours in memory are other rows.
+//
+// What to expect: not bad, as in MXFP4: nearly all that moves is the output, which neighbouring
+// threads write side by side. But two 64-bit divisions find a thread's row, some hundred
+// instructions for two elements, and the division by `sf_g` follows.
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda_fp8.h>
+
+// Value of an E2M1 code. Exponent 0 has no hidden bit.
+__device__ float decode(unsigned code) {
+    const unsigned exponent = code >> 1 & 3, mantissa = code & 1;
+    const float magnitude = exponent == 0 ? 0.5f * mantissa
+                                          : (1.0f + 0.5f * mantissa) * float(1u << (exponent - 1));
+    return code & 8 ? -magnitude : magnitude;
+}
+
+// Where the scale of block `column` of `row` lies, with `columns` blocks in a row.
+__device__ size_t swizzled(size_t row, size_t column, size_t columns) {
+    const size_t tile = row / 128 * ((columns + 3) / 4) + column / 4;
+    return tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 + column % 4;
+}
+
+__global__ void dequantize(const uint8_t* q, const uint8_t* scale, float sf_g, float* out, size_t m,
+                           size_t k) {
+    const size_t index = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (index >= m * k / 2) return;
+
+    const size_t row = index / (k / 2), block = index % (k / 2) / 8;
+    __nv_fp8_e4m3 byte;
+    byte.__x = scale[swizzled(row, block, k / 16)];
+    const float factor = float(byte) / sf_g;
+    const unsigned pair = q[index];
+    out[2 * index] = decode(pair & 15) * factor;
+    out[2 * index + 1] = decode(pair >> 4) * factor;
+}
+
+extern "C" void solution(const uint8_t* q, const uint8_t* scale, float sf_g, float* out, size_t m,
+                         size_t k) {
+    const size_t bytes = m * k / 2;
+    const unsigned threads = 256;
+    dequantize<<<unsigned((bytes + threads - 1) / threads), threads>>>(q, scale, sf_g, out, m, k);
+}
