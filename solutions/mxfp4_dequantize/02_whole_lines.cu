@@ -12,7 +12,7 @@
 //          float has its lowest two and its highest one, it *is* the value times 2^-126, codes 0 and
 //          1 included, which become subnormal: one product makes all of them right, and no branch
 //          and no table is needed
-//   out    streaming: nobody here reads it again, and L2 need not keep it
+//   out    plain stores. Marked as streaming, they leave L2 in smaller pieces: 1 to 3 % slower
 //
 //   code          s e e m              float   s 000000ee m0000…
 //                                              31      24 22
@@ -24,8 +24,8 @@
 #include <cstddef>
 #include <cstdint>
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kGroups = 4;  // of four elements, for each lane
+constexpr unsigned kThreads = 512;
+constexpr unsigned kGroups = 2;  // of four elements, for each lane
 
 // Value of an E8M0 byte.
 __device__ __forceinline__ float decode_scale(unsigned byte) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads)
         const float4 values = {decode(codes[u], 0) * factor, decode(codes[u], 4) * factor,
                                decode(codes[u], 8) * factor, decode(codes[u], 12) * factor};
         const size_t quad = first + u * kThreads;
-        if (quad < quads) __stcs(out + quad, values);
+        if (quad < quads) out[quad] = values;
     }
 }
 

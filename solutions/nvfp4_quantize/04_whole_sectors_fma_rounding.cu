@@ -16,6 +16,9 @@
 // four lanes side by side read 128 bytes of a row and write 32 bytes of codes, and tiles along the
 // row follow each other. A warp takes two tiles and asks for both before it looks at either.
 //
+// CTAs count along the rows first. Down the tile they would complete lines of scales sooner; but
+// DRAM wants long pieces of few rows, and it is 6 % slower.
+//
 // Rounding without the instruction. An element y = |x| * factor has the code
 //
 //   2y for y up to 2, y + 2 up to 4, y/2 + 4 above        rounded to nearest, ties to even
@@ -122,13 +125,12 @@ __device__ __forceinline__ uint32_t pack(const uint32_t* pairs, float factor) {
 #endif
 }
 
-__global__ void __launch_bounds__(32 * kWarps)
+__global__ void __launch_bounds__(32 * kWarps, 6)
     quantize(const Block* a, float sf_g, uint2* q, uint8_t* scale, unsigned m, unsigned columns) {
     const unsigned lane = threadIdx.x;
     const unsigned tiles = (columns + 3) / 4;
-    // CTAs side by side take the sectors of a tile, so that whole lines of scales are soon complete.
-    const unsigned first = (blockIdx.y * blockDim.y + threadIdx.y) * kTiles;
-    const unsigned row = blockIdx.x / 16 * 128 + lane / 4 % 4 * 32 + blockIdx.x % 16 * 2 + lane / 16;
+    const unsigned first = (blockIdx.x * blockDim.y + threadIdx.y) * kTiles;
+    const unsigned row = blockIdx.y / 16 * 128 + lane / 4 % 4 * 32 + blockIdx.y % 16 * 2 + lane / 16;
 
     // Tiles along the row in which this lane has a block. Outside the matrix everything is zero, and
     // so are then the scales: the pads.
@@ -152,8 +154,8 @@ __global__ void __launch_bounds__(32 * kWarps)
             q[block + (first + u) * 4] =
                 make_uint2(pack(blocks[u].pairs, factor), pack(blocks[u].pairs + 4, factor));
         }
-        const size_t tile = size_t(blockIdx.x / 16) * tiles + first + u;
-        scale[tile * 512 + blockIdx.x % 16 * 32 + lane] = byte.__x;
+        const size_t tile = size_t(blockIdx.y / 16) * tiles + first + u;
+        scale[tile * 512 + blockIdx.y % 16 * 32 + lane] = byte.__x;
     }
 }
 
@@ -161,7 +163,8 @@ extern "C" void solution(const __half* a, float sf_g, uint8_t* q, uint8_t* scale
                          size_t k) {
     const unsigned columns = unsigned(k / 16), tiles = (columns + 3) / 4;
     const unsigned per_cta = kWarps * kTiles;
-    const dim3 grid(unsigned((m + 127) / 128 * 16), (tiles + per_cta - 1) / per_cta);
+    // The second dimension ends at 65,535: half a million rows.
+    const dim3 grid((tiles + per_cta - 1) / per_cta, unsigned((m + 127) / 128 * 16));
     quantize<<<grid, dim3(32, kWarps)>>>(reinterpret_cast<const Block*>(a), sf_g,
                                  reinterpret_cast<uint2*>(q), scale, unsigned(m), columns);
 }
