@@ -93,6 +93,10 @@ pub enum FaultKind {
     Deadlock {
         waiting: Vec<String>,
     },
+    /// An `mbarrier` used against its rules; the message is a sentence without its subject.
+    BrokenBarrier {
+        message: String,
+    },
     /// The run's time or instruction budget is used up.
     Budget {
         what: String,
@@ -140,6 +144,7 @@ impl FaultKind {
             Self::Trap { .. } => "trap",
             Self::MissingLanes { .. } => "missing_lanes",
             Self::Deadlock { .. } => "deadlock",
+            Self::BrokenBarrier { .. } => "broken_barrier",
             Self::Budget { .. } => "budget",
             Self::StackOverflow { .. } => "stack_overflow",
         }
@@ -207,6 +212,7 @@ impl Fault {
             FaultKind::Deadlock { waiting } => {
                 format!("{kernel} cannot go on: {}", waiting.join("; "))
             }
+            FaultKind::BrokenBarrier { message } => format!("{kernel} {message}"),
             FaultKind::Budget { what } => format!("{kernel} used up {what}"),
             FaultKind::StackOverflow { bytes, limit } => {
                 format!("{kernel} needs {bytes} bytes of stack for a thread; the limit is {limit}")

@@ -145,8 +145,11 @@ impl Machine {
             Ok(program) => program,
             Err(message) => return Err(Box::new(kernel.unsupported(message.clone()))),
         };
-        if launch.cluster.is_some_and(|[x, y, z]| x * y * z > 1) {
-            return Err(Box::new(kernel.unsupported("clusters of several CTAs".to_owned())));
+        let cluster = launch.cluster.or(kernel.directives.reqnctapercluster).unwrap_or([1; 3]);
+        let whole = |axis: usize| launch.grid[axis].is_multiple_of(cluster[axis]);
+        if cluster.contains(&0) || !(0..3).all(whole) {
+            let what = format!("a grid of {:?} in clusters of {cluster:?}", launch.grid);
+            return Err(Box::new(kernel.unsupported(what)));
         }
         // A private copy, aligned for any parameter, that kernels can take the address of.
         let mut block = vec![0u128; params.len().max(kernel.param_bytes as usize).div_ceil(16) + 8];
@@ -160,6 +163,13 @@ impl Machine {
         room[..params.len()].copy_from_slice(params);
         let mut memory = self.memory.snapshot();
         memory.add_parameters(room.as_ptr() as u64, room.len() as u64);
+        // Where the CTAs of a cooperative launch count each other (`grid.sync`): 16 bytes would do.
+        let mut words = vec![0u64; 8];
+        let workspace =
+            if launch.cooperative { words.as_mut_ptr().expose_provenance() as u64 } else { 0 };
+        if launch.cooperative {
+            memory.add_workspace(workspace, 64);
+        }
         let ctas: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
         let resident = if launch.cooperative { ctas as usize } else { RESIDENT };
         let run = Launch {
@@ -167,6 +177,8 @@ impl Machine {
             memory: &memory,
             grid: launch.grid,
             block: launch.block,
+            cluster,
+            workspace,
             dynamic_shared: launch.dynamic_shared,
             params: room,
             counting: self.config.counting,

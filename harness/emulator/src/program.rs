@@ -28,6 +28,7 @@ pub enum Writes {
     AllWide,
 }
 
+#[derive(Clone, Copy)]
 pub struct Inst {
     pub run: Handler,
     /// Address offset, lane mask, barrier number: whatever the handler takes besides slots.

@@ -1,115 +1,10 @@
-//! Tensor maps, which describe a tensor in global memory to bulk copies (PTX ISA 5.5).
-//!
-//! `CUtensorMap` is 128 opaque bytes: the driver writes them, the hardware reads them, and a program
-//! only passes them on. So the layout here is our own.
+//! The driver's function that writes tensor maps.
 
 use super::abi::{Address, In, Out};
+use crate::memory::{Interleave, Swizzle, TensorMap};
 
 /// Bytes of a `CUtensorMap`.
 const BYTES: usize = 128;
-/// So that a kernel that is given something else is told so.
-const MAGIC: u32 = 0x6d61_7000;
-
-/// How rows of a box are stored in shared memory (PTX ISA 5.5.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swizzle {
-    None,
-    Bytes32,
-    Bytes64,
-    Bytes128,
-}
-
-/// PTX ISA 5.5.6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interleave {
-    None,
-    Bytes16,
-    Bytes32,
-}
-
-/// A tiled tensor map, decoded. Dimension 0 is the contiguous one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorMap {
-    /// `CUtensorMapDataType`: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16,
-    /// 10 f32 with subnormals flushed, 11 and 12 tf32, 13 to 15 packed 4 and 6 bit.
-    pub data_type: u8,
-    /// 1 to 5: the number of dimensions used.
-    pub rank: u8,
-    pub address: u64,
-    /// Elements of each dimension.
-    pub extent: [u64; 5],
-    /// Bytes from one index of dimension `i + 1` to the next.
-    pub stride: [u64; 4],
-    /// Elements of the box that one copy moves.
-    pub box_extent: [u32; 5],
-    /// Every how many elements one is taken.
-    pub element_stride: [u32; 5],
-    pub interleave: Interleave,
-    pub swizzle: Swizzle,
-    /// Elements outside the tensor are NaN rather than zero.
-    pub nan_fill: bool,
-}
-
-impl TensorMap {
-    /// Reads what `cuTensorMapEncodeTiled` wrote; `None` for other bytes.
-    pub fn decode(bytes: &[u8; BYTES]) -> Option<Self> {
-        let word = |at: usize| bytes[at..].first_chunk().map(|chunk| u32::from_le_bytes(*chunk));
-        let long = |at: usize| bytes[at..].first_chunk().map(|chunk| u64::from_le_bytes(*chunk));
-        if word(0)? != MAGIC {
-            return None;
-        }
-        let interleave = match bytes[6] {
-            0 => Interleave::None,
-            1 => Interleave::Bytes16,
-            _ => Interleave::Bytes32,
-        };
-        let swizzle = match bytes[7] {
-            0 => Swizzle::None,
-            1 => Swizzle::Bytes32,
-            2 => Swizzle::Bytes64,
-            _ => Swizzle::Bytes128,
-        };
-        let mut map = Self {
-            data_type: bytes[4],
-            rank: bytes[5] & 0x7f,
-            address: long(8)?,
-            extent: [1; 5],
-            stride: [0; 4],
-            box_extent: [1; 5],
-            element_stride: [1; 5],
-            interleave,
-            swizzle,
-            nan_fill: bytes[5] & 0x80 != 0,
-        };
-        for dimension in 0..usize::from(map.rank).min(5) {
-            map.extent[dimension] = long(16 + 8 * dimension)?;
-            map.box_extent[dimension] = u32::from(bytes[88 + dimension]) + 1;
-            map.element_stride[dimension] = u32::from(bytes[96 + dimension]);
-        }
-        for dimension in 0..usize::from(map.rank.saturating_sub(1)).min(4) {
-            map.stride[dimension] = long(56 + 8 * dimension)?;
-        }
-        Some(map)
-    }
-
-    fn encode(&self) -> [u8; BYTES] {
-        let mut bytes = [0; BYTES];
-        bytes[..4].copy_from_slice(&MAGIC.to_le_bytes());
-        bytes[4] = self.data_type;
-        bytes[5] = self.rank | u8::from(self.nan_fill) << 7;
-        bytes[6] = self.interleave as u8;
-        bytes[7] = self.swizzle as u8;
-        let longs = [self.address].into_iter().chain(self.extent).chain(self.stride);
-        for (index, long) in longs.enumerate() {
-            bytes[8 + 8 * index..][..8].copy_from_slice(&long.to_le_bytes());
-        }
-        for dimension in 0..5 {
-            bytes[88 + dimension] = (self.box_extent[dimension] - 1) as u8;
-            bytes[96 + dimension] = self.element_stride[dimension] as u8;
-        }
-        bytes
-    }
-}
 
 /// `CUDA_SUCCESS`, `CUDA_ERROR_INVALID_VALUE`
 const SUCCESS: u32 = 0;
@@ -189,27 +84,4 @@ fn tiled(
         }
     }
     Some(map)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_encoded_decodes_to_the_same() {
-        let map = TensorMap {
-            data_type: 13,
-            rank: 3,
-            address: 0x7f00_1234_5670,
-            extent: [1 << 32, 128, 7, 1, 1],
-            stride: [4096, 1 << 39, 0, 0],
-            box_extent: [256, 128, 1, 1, 1],
-            element_stride: [1, 8, 2, 1, 1],
-            interleave: Interleave::Bytes32,
-            swizzle: Swizzle::Bytes128,
-            nan_fill: true,
-        };
-        assert_eq!(TensorMap::decode(&map.encode()), Some(map));
-        assert_eq!(TensorMap::decode(&[0; BYTES]), None);
-    }
 }

@@ -96,9 +96,13 @@ pub struct Core<'a> {
     pub caches: Vec<CacheEntry>,
     pub shared: *mut u8,
     pub shared_len: u64,
+    /// Host address and length of the shared memory of each CTA of the cluster, by rank.
+    pub peers: Vec<(u64, u64)>,
     /// Local memory of the warp: lane by lane, `local_len` bytes each.
     pub local: *mut u8,
     pub local_len: u64,
+    /// The warp's asynchronous copies.
+    pub pending: *mut super::copy_async::Pending,
     pub counting: bool,
     pub tally: Tally,
     pub wait: Wait,
@@ -107,6 +111,8 @@ pub struct Core<'a> {
     /// Lanes that a `.sync` instruction waits for, with [`super::Flow::Rendezvous`].
     pub wanted: u32,
     pub cta_index: [u32; 3],
+    /// Number of the CTA in its cluster.
+    pub cluster_rank: u32,
     /// Instructions issued on this host thread, the clock that kernels read.
     pub ticks: u64,
 }
@@ -175,6 +181,16 @@ impl Core<'_> {
     pub fn clock(&mut self) -> u64 {
         self.ticks += 1;
         self.ticks
+    }
+
+    /// Host address and length of the shared memory that a shared address lies in, and its offset there.
+    pub fn shared_at(&self, address: u32) -> (u64, u64, u32) {
+        let rank = (address >> super::access::RANK_SHIFT) as usize;
+        let offset = address & ((1 << super::access::RANK_SHIFT) - 1);
+        match rank.checked_sub(1).and_then(|rank| self.peers.get(rank)) {
+            Some(&(base, len)) => (base, len, offset),
+            None => (self.shared.expose_provenance() as u64, self.shared_len, address),
+        }
     }
 
     /// Record a fault of `lane`.

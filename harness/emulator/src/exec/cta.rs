@@ -17,10 +17,16 @@ pub struct Cta {
     waits: Vec<Option<Wait>>,
     /// Threads that have arrived without waiting (`bar.arrive`), for each barrier.
     arrived: [u32; 16],
+    /// The phase of the cluster's barrier at which each warp arrived last, until it has waited.
+    at_cluster: Vec<Option<u64>>,
     shared: Vec<u128>,
     shared_len: u64,
     pub index: [u32; 3],
+    rank: u32,
 }
+
+/// The number, among barriers, of the cluster's.
+pub const CLUSTER: u32 = 16;
 
 /// What became of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,8 @@ pub enum Turn {
     Unfinished {
         yielded: bool,
     },
+    /// Every warp waits.
+    Stuck,
     /// `core.fault` says why; warp and place within.
     Fault {
         warp: usize,
@@ -47,9 +55,11 @@ impl Cta {
             warps: (0..count).map(|_| Warp::new(program)).collect(),
             waits: vec![None; count],
             arrived: [0; 16],
+            at_cluster: vec![None; count],
             shared: vec![0; shared_len.div_ceil(16) as usize],
             shared_len,
             index: [0; 3],
+            rank: 0,
         };
         for (number, warp) in cta.warps.iter_mut().enumerate() {
             for &(slot, preset) in &program.presets {
@@ -59,11 +69,14 @@ impl Cta {
         cta
     }
 
-    /// Stand at the entry as the CTA at `index`.
-    pub fn start(&mut self, launch: &Launch, index: [u32; 3]) {
-        self.index = index;
+    /// Stand at the entry as the CTA `within` its cluster, of this rank.
+    pub fn start(&mut self, launch: &Launch, cluster: [u32; 3], within: [u32; 3], rank: u32) {
+        self.index =
+            std::array::from_fn(|axis| cluster[axis] * launch.cluster[axis] + within[axis]);
+        self.rank = rank;
         self.waits.fill(None);
         self.arrived = [0; 16];
+        self.at_cluster.fill(None);
         // Shared memory starts with no defined content; what is left of the last CTA would make
         // results depend on the schedule.
         self.shared.fill(0);
@@ -72,17 +85,29 @@ impl Cta {
             let first = number as u32 * 32;
             let lanes = (threads - first).min(32);
             warp.start(u32::MAX >> (32 - lanes));
-            for &(slot, axis) in &launch.index_slots {
-                warp.slot(slot as usize / SLOT).fill(index[axis]);
+            for &(slot, place) in &launch.index_slots {
+                let value = match place {
+                    Place::Grid(axis) => self.index[axis],
+                    Place::Cluster(axis) => cluster[axis],
+                    Place::Within(axis) => within[axis],
+                    Place::Rank => rank,
+                };
+                warp.slot(slot as usize / SLOT).fill(value);
             }
         }
     }
 
-    /// Run every warp that can for a slice.
-    pub fn turn(&mut self, core: &mut Core) -> Turn {
+    /// Host address and length of the shared memory.
+    pub fn shared(&mut self) -> (u64, u64) {
+        (self.shared.as_mut_ptr().expose_provenance() as u64, self.shared_len)
+    }
+
+    /// Run every warp that can for a slice. `phase` is that of the cluster's barrier.
+    pub fn turn(&mut self, core: &mut Core, phase: u64) -> Turn {
         core.shared = self.shared.as_mut_ptr().cast();
         core.shared_len = self.shared_len;
         core.cta_index = self.index;
+        core.cluster_rank = self.rank;
         let mut ended = true;
         let mut progress = false;
         let mut yielded = false;
@@ -106,7 +131,17 @@ impl Cta {
                 Pause::Barrier(wait) => {
                     core.tally.barriers += 1;
                     ended = false;
-                    if wait.arrive_only {
+                    if wait.barrier == CLUSTER {
+                        if wait.arrive_only {
+                            self.at_cluster[number] = Some(phase);
+                            warp.release();
+                        } else if self.at_cluster[number].is_some_and(|at| at < phase) {
+                            self.at_cluster[number] = None;
+                            warp.release();
+                        } else {
+                            self.waits[number] = Some(wait);
+                        }
+                    } else if wait.arrive_only {
                         self.arrived[wait.barrier as usize & 15] += 32;
                         warp.release();
                     } else {
@@ -119,10 +154,32 @@ impl Cta {
             return Turn::Ended;
         }
         let opened = self.open_barriers();
-        if progress || opened {
-            return Turn::Unfinished { yielded };
+        if progress || opened { Turn::Unfinished { yielded } } else { Turn::Stuck }
+    }
+
+    /// Whether no warp is missing at the cluster's barrier; one that has ended is not.
+    pub fn has_arrived(&self, phase: u64) -> bool {
+        let here = |number: usize| self.at_cluster[number] == Some(phase);
+        (0..self.warps.len()).all(|number| self.warps[number].ended() || here(number))
+    }
+
+    /// The cluster's barrier has come to `phase`: let through whoever waits for that.
+    pub fn open(&mut self, phase: u64) -> bool {
+        let mut opened = false;
+        for number in 0..self.warps.len() {
+            let waits = self.waits[number].is_some_and(|wait| wait.barrier == CLUSTER);
+            if waits && self.at_cluster[number].is_some_and(|at| at < phase) {
+                self.waits[number] = None;
+                self.at_cluster[number] = None;
+                self.warps[number].release();
+                opened = true;
+            }
         }
-        self.deadlock(core)
+        opened
+    }
+
+    pub fn waits(&self) -> bool {
+        self.waits.iter().any(Option::is_some)
     }
 
     /// Let the warps through every barrier that has its threads.
@@ -161,7 +218,7 @@ impl Cta {
     }
 
     #[cold]
-    fn deadlock(&mut self, core: &mut Core) -> Turn {
+    pub fn deadlock(&mut self, core: &mut Core) -> Turn {
         let mut waiting = Vec::new();
         let mut stuck = 0;
         for (number, wait) in self.waits.iter().enumerate() {
@@ -171,8 +228,10 @@ impl Cta {
                     0 => "all threads".to_owned(),
                     n => format!("{n} threads"),
                 };
-                waiting
-                    .push(format!("warp {number} waits at barrier {} for {threads}", wait.barrier));
+                waiting.push(match wait.barrier {
+                    CLUSTER => format!("warp {number} waits at the cluster's barrier"),
+                    barrier => format!("warp {number} waits at barrier {barrier} for {threads}"),
+                });
             }
         }
         core.stop(FaultKind::Deadlock { waiting }, 0);
@@ -215,10 +274,27 @@ fn fill(warp: &mut Warp, slot: usize, preset: Preset, launch: &Launch, number: u
     }
 }
 
-/// Whether a special register differs between CTAs, and on which axis.
-pub fn index_axis(preset: Preset) -> Option<usize> {
-    match preset {
-        Preset::Special(Special::Ctaid(axis)) => Some(axis as usize),
-        _ => None,
+/// What a special register that differs between CTAs says of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Its index in the grid, on an axis.
+    Grid(usize),
+    /// Its cluster's index.
+    Cluster(usize),
+    /// Its index in the cluster.
+    Within(usize),
+    /// Its number in the cluster.
+    Rank,
+}
+
+impl Place {
+    pub fn of(preset: Preset) -> Option<Self> {
+        match preset {
+            Preset::Special(Special::Ctaid(axis)) => Some(Self::Grid(axis.into())),
+            Preset::Special(Special::Clusterid(axis)) => Some(Self::Cluster(axis.into())),
+            Preset::Special(Special::ClusterCtaid(axis)) => Some(Self::Within(axis.into())),
+            Preset::Special(Special::ClusterCtarank) => Some(Self::Rank),
+            _ => None,
+        }
     }
 }

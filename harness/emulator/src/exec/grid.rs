@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::Core;
+use super::cluster::Cluster;
 use super::core::{CacheEntry, Tally, Wait};
-use super::cta::{Cta, Turn, index_axis};
+use super::cta::{Place, Turn};
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
 use crate::program::{Program, Slot};
@@ -22,6 +23,8 @@ pub struct Launch<'a> {
     pub memory: &'a Snapshot,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// CTAs of a cluster; ones if there are no clusters.
+    pub cluster: [u32; 3],
     pub dynamic_shared: u32,
     pub params: &'a [u8],
     pub counting: bool,
@@ -29,8 +32,10 @@ pub struct Launch<'a> {
     pub threads: usize,
     /// CTAs that may be under way at a time; the modelled GPU's residency.
     pub resident: usize,
-    /// Slots of `%ctaid`, with their axis.
-    pub index_slots: Vec<(Slot, usize)>,
+    /// Slots that differ between CTAs.
+    pub index_slots: Vec<(Slot, Place)>,
+    /// Address of the words that a cooperative launch's grid barrier counts in; else 0.
+    pub workspace: u64,
     pub sms: u32,
     /// When the launch is given up.
     pub deadline: Option<Instant>,
@@ -61,21 +66,20 @@ impl Launch<'_> {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
+    pub fn cluster_size(&self) -> u64 {
+        self.cluster.iter().map(|&n| u64::from(n)).product()
+    }
+
     fn out_of_time(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() > deadline)
     }
 
-    fn index(&self, number: u64) -> [u32; 3] {
-        let [x, y, _] = self.grid.map(u64::from);
-        [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
-    }
-
     /// Slots that change from CTA to CTA.
-    pub fn index_slots(program: &Program) -> Vec<(Slot, usize)> {
+    pub fn index_slots(program: &Program) -> Vec<(Slot, Place)> {
         program
             .presets
             .iter()
-            .filter_map(|&(slot, preset)| Some((slot, index_axis(preset)?)))
+            .filter_map(|&(slot, preset)| Some((slot, Place::of(preset)?)))
             .collect()
     }
 }
@@ -130,10 +134,10 @@ struct Host<'a> {
     next: &'a AtomicU64,
     stop: &'a AtomicBool,
     core: Core<'a>,
-    /// CTAs that gave up their turn, oldest first.
-    suspended: VecDeque<Cta>,
-    /// CTAs that have ended, whose registers can serve again.
-    idle: Vec<Cta>,
+    /// Clusters that gave up their turn, oldest first.
+    suspended: VecDeque<Cluster>,
+    /// Clusters that have ended, whose registers can serve again.
+    idle: Vec<Cluster>,
 }
 
 impl<'a> Host<'a> {
@@ -150,14 +154,17 @@ impl<'a> Host<'a> {
             caches: vec![CacheEntry::default(); program.caches],
             shared: std::ptr::null_mut(),
             shared_len: 0,
+            peers: Vec::new(),
             local: std::ptr::null_mut(),
             local_len: u64::from(program.local_bytes),
+            pending: std::ptr::null_mut(),
             counting: launch.counting,
             tally,
             wait: Wait::default(),
             fault: None,
             wanted: 0,
             cta_index: [0; 3],
+            cluster_rank: 0,
             ticks: 0,
         };
         let suspended = VecDeque::new();
@@ -165,35 +172,36 @@ impl<'a> Host<'a> {
     }
 
     fn run(mut self) -> Result<Tally, Box<Stopped>> {
-        let share = self.launch.resident.div_ceil(self.launch.threads.max(1)).max(1);
+        let together = self.launch.threads.max(1) * self.launch.cluster_size() as usize;
+        let share = self.launch.resident.div_ceil(together).max(1);
         while !self.stop.load(Relaxed) {
             let fresh = if self.suspended.len() < share { self.begin() } else { None };
-            let Some(mut cta) = fresh.or_else(|| self.suspended.pop_front()) else { break };
-            if self.work_on(&mut cta)? {
-                self.idle.push(cta);
+            let Some(mut cluster) = fresh.or_else(|| self.suspended.pop_front()) else { break };
+            if self.work_on(&mut cluster)? {
+                self.idle.push(cluster);
             } else {
-                self.suspended.push_back(cta);
+                self.suspended.push_back(cluster);
             }
         }
         Ok(self.core.tally)
     }
 
-    /// Run a CTA to its end (true), or until it has gone on for long without one.
-    fn work_on(&mut self, cta: &mut Cta) -> Result<bool, Box<Stopped>> {
+    /// Run a cluster to its end (true), or until it has gone on for long without one.
+    fn work_on(&mut self, cluster: &mut Cluster) -> Result<bool, Box<Stopped>> {
         let mut patience = PATIENCE;
         loop {
-            match cta.turn(&mut self.core) {
-                Turn::Ended => return Ok(true),
-                Turn::Fault { warp } => return Err(self.stopped(cta, warp)),
-                Turn::Unfinished { yielded: false } => {}
-                Turn::Unfinished { yielded: true } => {
+            match cluster.turn(&mut self.core) {
+                (Turn::Ended, _) => return Ok(true),
+                (Turn::Fault { warp }, rank) => return Err(self.stopped(cluster, rank, warp)),
+                (Turn::Unfinished { yielded: false } | Turn::Stuck, _) => {}
+                (Turn::Unfinished { yielded: true }, _) => {
                     if self.stop.load(Relaxed) {
                         return Ok(false);
                     }
                     if self.launch.out_of_time() {
                         let what = "the time that this launch may take".to_owned();
                         self.core.stop(FaultKind::Budget { what }, 0);
-                        return Err(self.stopped(cta, 0));
+                        return Err(self.stopped(cluster, 0, 0));
                     }
                     patience -= 1;
                     if patience == 0 {
@@ -205,23 +213,25 @@ impl<'a> Host<'a> {
     }
 
     #[cold]
-    fn stopped(&mut self, cta: &Cta, warp: usize) -> Box<Stopped> {
+    fn stopped(&mut self, cluster: &Cluster, rank: usize, warp: usize) -> Box<Stopped> {
         let unknown = || Box::new((FaultKind::Trap { message: None }, 0));
         let (kind, lane) = *self.core.fault.take().unwrap_or_else(unknown);
+        let cta = &cluster.ctas[rank];
         let (block, ip) = cta.place(warp);
         let mask = self.core.mask;
         Box::new(Stopped { kind, cta: cta.index, warp: warp as u32, lane, mask, block, ip })
     }
 
-    fn begin(&mut self) -> Option<Cta> {
+    fn begin(&mut self) -> Option<Cluster> {
+        let size = self.launch.cluster_size();
         let number = self.next.fetch_add(1, Relaxed);
-        if number >= self.launch.ctas() {
+        if number >= self.launch.ctas() / size {
             return None;
         }
-        let mut cta = self.idle.pop().unwrap_or_else(|| Cta::new(self.launch));
-        cta.start(self.launch, self.launch.index(number));
-        self.core.tally.ctas += 1;
-        self.core.tally.warps += u64::from(self.launch.threads().div_ceil(32));
-        Some(cta)
+        let mut cluster = self.idle.pop().unwrap_or_else(|| Cluster::new(self.launch));
+        cluster.start(self.launch, number);
+        self.core.tally.ctas += size;
+        self.core.tally.warps += size * u64::from(self.launch.threads().div_ceil(32));
+        Some(cluster)
     }
 }

@@ -2,17 +2,24 @@
 //!
 //! ```text
 //! grid.rs     CTAs over host threads
+//!  cluster.rs CTAs in turns, most often one
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
 //!       core.rs what an instruction sees: registers of the warp, memories, counters
 //!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled twice
 //!         access.rs          loads, stores, atomics
 //!         shuffle.rs         instructions that look across lanes
+//!         copy_async.rs      cp.async
+//!         bulk.rs            bulk copies; tensor.rs: boxes of tensors; reduction.rs: combined
+//!         mbarrier.rs        barriers that are objects in shared memory
 //!         matrix/            matrix products, and rows of matrices to and from shared memory
 //! ```
 
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 pub mod access;
+pub mod bulk;
+mod cluster;
+pub mod copy_async;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 mod core;
 mod cta;
@@ -21,10 +28,14 @@ mod lane;
 mod level;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by row")]
 pub mod matrix;
+pub mod mbarrier;
+pub mod reduction;
 pub mod shuffle;
+pub mod tensor;
 mod warp;
 
 pub use core::{Core, Tally};
+pub use cta::CLUSTER;
 pub use grid::{Launch, Stopped, run_grid};
 pub use lane::{Lane, Op1, Op2, Op3, lane_by_lane, op1, op2, op3};
 pub use level::{Handlers, Level};

@@ -19,6 +19,7 @@
 //! A split that runs too long without the others (a lock that another lane holds) is put behind
 //! them for a while: every lane of a resident warp makes progress, as since Volta.
 
+use super::copy_async::Pending;
 use super::core::Wait;
 use super::{Core, Flow, Lane};
 use crate::fault::FaultKind;
@@ -56,6 +57,7 @@ pub enum Pause {
 pub struct Warp {
     registers: Registers,
     local: Vec<u8>,
+    pending: Pending,
     splits: Vec<Split>,
     live: u32,
     /// Set when a slice ran out while other splits were ready: whose turn it is.
@@ -79,6 +81,7 @@ impl Warp {
         Self {
             registers: Registers(vec![Line([0; SLOT]); program.slots]),
             local: vec![0; 32 * program.local_bytes as usize],
+            pending: Pending::default(),
             splits: Vec::new(),
             live: 0,
             rotate: None,
@@ -88,6 +91,7 @@ impl Warp {
 
     /// Stand at the entry with the lanes of `mask`.
     pub fn start(&mut self, mask: u32) {
+        self.pending.clear();
         self.splits.clear();
         self.splits.push(Split { block: 0, ip: 0, mask, state: State::Ready });
         self.live = mask;
@@ -118,6 +122,7 @@ impl Warp {
     pub fn run(&mut self, core: &mut Core) -> Pause {
         core.registers = self.registers.0.as_mut_ptr().cast();
         core.local = self.local.as_mut_ptr();
+        core.pending = &raw mut self.pending;
         let program = core.program;
         let mut fuel = SLICE;
         loop {

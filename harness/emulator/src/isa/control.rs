@@ -1,7 +1,8 @@
 //! Control flow, barriers, and what leaves no trace here (PTX ISA 9.7.12, 9.7.13, 9.7.19).
 
 use super::{Kind, Row, flag, row};
-use crate::exec::{Core, Flow, once};
+use crate::exec::access::RANK_SHIFT;
+use crate::exec::{CLUSTER, Core, Flow, Lane, once, rare};
 use crate::fault::FaultKind;
 use crate::program::Inst;
 
@@ -16,11 +17,48 @@ pub const ROWS: &[Row] = &[
     row!("nanosleep .u32", Other, Kind::Plain(once!(rest))),
     row!("bar .cta? .{sync|arrive}", Barrier, Kind::Barrier(once!(barrier))),
     row!("barrier .cta? .{sync|arrive} .aligned?", Barrier, Kind::Barrier(once!(barrier))),
+    row!("barrier .cluster .{arrive|wait} .{release|relaxed|acquire}? .aligned?", Barrier, Kind::Barrier(once!(cluster_barrier))),
+    row!("mapa .{shared::cluster}? .u32", "n=n,n", Integer, rare!(|_, address: u32, rank: u32| -> u32 { address & RANKLESS | (rank + 1) << RANK_SHIFT })),
+    row!("mapa .u64", "w=w,n", Integer, rare!(|_, address: u64, rank: u32| -> u64 { address & !0xff00_0000 | u64::from(rank + 1) << RANK_SHIFT })),
+    row!("getctarank .{shared::cluster}? .u32", "n=n", Integer, once!(rank_of::<u32>)),
+    row!("getctarank .u64", "n=w", Integer, once!(rank_of::<u64>)),
     row!("membar .{gl|cta|sys|level}", Other, Kind::Nothing),
     row!("fence .{sc|acq_rel|acquire|release}? .{cta|gpu|sys|cluster}", Other, Kind::Nothing),
     row!("griddepcontrol .{wait|launch_dependents}", Other, Kind::Nothing),
     row!("setmaxnreg .{inc|dec} .sync .aligned .u32", Other, Kind::Nothing),
 ];
+
+/// Bits of a shared address below the rank.
+const RANKLESS: u32 = (1 << RANK_SHIFT) - 1;
+
+/// `barrier.cluster.arrive` and `.wait` (PTX ISA 9.7.13.3).
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+unsafe fn cluster_barrier(core: &mut Core, inst: &Inst) -> Flow {
+    core.wait.barrier = CLUSTER;
+    core.wait.threads = 0;
+    core.wait.arrive_only = inst.flags & flag::ARRIVE != 0;
+    Flow::Barrier
+}
+
+/// `getctarank`: the CTA that a shared address belongs to (PTX ISA 9.7.9.24).
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+unsafe fn rank_of<A: Lane + Into<u64>>(core: &mut Core, inst: &Inst) -> Flow {
+    let own = core.cluster_rank;
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let addresses = core.read::<A>(inst.a);
+        let ranks = addresses.map(|address| {
+            let rank = address.into() as u32 >> RANK_SHIFT;
+            rank.checked_sub(1).unwrap_or(own)
+        });
+        core.write(inst.dst, &ranks);
+    }
+    Flow::Next
+}
 
 /// # Safety
 /// See [`crate::exec::Handler`].

@@ -17,6 +17,7 @@
 //!
 //! Modifiers that are no types may stand in any order, since `ptxas` takes them in several.
 
+mod asynchronous;
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true on NaN is what `ltu` means")]
 mod compare;
 mod control;
@@ -122,6 +123,15 @@ pub enum Kind {
     BranchIndexed,
     /// `ret` and `exit`.
     Leave,
+    /// `cp.async`.
+    CopyAsync(Handlers),
+    /// `cp.async.wait_group`.
+    WaitGroup(Handlers),
+    Mbarrier(Handlers),
+    /// Bulk copies.
+    Bulk(Handlers),
+    /// Bulk copies of a tensor map.
+    Tensor(Handlers),
     Mma(Handlers),
     /// `ldmatrix`.
     LoadRows(Handlers),
@@ -177,6 +187,7 @@ const TABLE: &[&[Row]] = &[
     memory::ROWS,
     warp::ROWS,
     matrix::ROWS,
+    asynchronous::ROWS,
     control::ROWS,
 ];
 

@@ -21,9 +21,16 @@ pub enum Special {
     LanemaskGt,
     DynamicSharedSize,
     TotalSharedSize,
-    /// A CTA that belongs to no cluster is a cluster of one.
-    ClusterZero,
-    ClusterOne,
+    Clusterid(u8),
+    Nclusterid(u8),
+    ClusterCtaid(u8),
+    ClusterNctaid(u8),
+    ClusterCtarank,
+    ClusterNctarank,
+    /// Whether the launch has clusters.
+    IsExplicitCluster,
+    /// `%envreg1` and `%envreg2`: the halves of the address of the grid barrier's words.
+    Envreg(u8),
 }
 
 impl Special {
@@ -36,22 +43,20 @@ impl Special {
             _ => None,
         };
         type ByAxis = fn(u8) -> Special;
-        let by_axis: [(&str, ByAxis); 7] = [
+        let by_axis: [(&str, ByAxis); 8] = [
             ("%tid", Self::Tid),
             ("%ntid", Self::Ntid),
             ("%ctaid", Self::Ctaid),
             ("%nctaid", Self::Nctaid),
-            ("%clusterid", Self::Ctaid),
-            ("%nclusterid", Self::Nctaid),
-            ("%cluster_ctaid", |_| Self::ClusterZero),
+            ("%clusterid", Self::Clusterid),
+            ("%nclusterid", Self::Nclusterid),
+            ("%cluster_ctaid", Self::ClusterCtaid),
+            ("%cluster_nctaid", Self::ClusterNctaid),
         ];
         if let Some((make, axis)) =
             by_axis.iter().find_map(|(base, make)| axis(base).map(|a| (make, a)))
         {
             return Some(make(axis));
-        }
-        if axis("%cluster_nctaid").is_some() {
-            return Some(Self::ClusterOne);
         }
         Some(match name {
             "%laneid" => Self::LaneId,
@@ -67,8 +72,11 @@ impl Special {
             "%lanemask_gt" => Self::LanemaskGt,
             "%dynamic_smem_size" => Self::DynamicSharedSize,
             "%total_smem_size" => Self::TotalSharedSize,
-            "%cluster_ctarank" => Self::ClusterZero,
-            "%cluster_nctarank" => Self::ClusterOne,
+            "%cluster_ctarank" => Self::ClusterCtarank,
+            "%cluster_nctarank" => Self::ClusterNctarank,
+            "%is_explicit_cluster" => Self::IsExplicitCluster,
+            "%envreg1" => Self::Envreg(1),
+            "%envreg2" => Self::Envreg(2),
             _ => return None,
         })
     }
@@ -88,12 +96,20 @@ impl Special {
             Self::GridId => 1,
             Self::DynamicSharedSize => u64::from(launch.dynamic_shared),
             Self::TotalSharedSize => u64::from(launch.shared_bytes()),
-            Self::ClusterOne => 1,
+            Self::Nclusterid(axis) => {
+                u64::from(launch.grid[axis as usize] / launch.cluster[axis as usize])
+            }
+            Self::ClusterNctaid(axis) => u64::from(launch.cluster[axis as usize]),
+            Self::ClusterNctarank => launch.cluster_size(),
+            Self::IsExplicitCluster => u64::from(launch.cluster_size() > 1),
+            Self::Envreg(1) => launch.workspace >> 32,
+            Self::Envreg(_) => launch.workspace & 0xffff_ffff,
             _ => 0,
         }
     }
 
-    /// The value in `lane` of warp `warp`. `%ctaid` is filled in when a CTA starts.
+    /// The value in `lane` of warp `warp`. What differs between CTAs is filled in when
+    /// they start.
     pub fn of_lane(self, launch: &Launch, warp: u32, lane: u32) -> u32 {
         let [width, height, _] = launch.block;
         let thread = warp * 32 + lane;

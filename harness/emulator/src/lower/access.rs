@@ -16,7 +16,7 @@ impl Selector {
             "global" => Some(Space::Global),
             "const" => Some(Space::Constant),
             "local" => Some(Space::Local),
-            "shared" | "shared::cta" => Some(Space::Shared),
+            "shared" | "shared::cta" | "shared::cluster" => Some(Space::Shared),
             "param" | "param::entry" | "param::func" => Some(Space::Param),
             _ => None,
         })
@@ -28,9 +28,6 @@ impl Selector {
         let Value::Memory { base, offset } = at else {
             return Err("its address".to_owned());
         };
-        if flat.modifiers.iter().any(|m| m == "shared::cluster") {
-            return Err("shared memory of another CTA".to_owned());
-        }
         let named = Self::space(flat);
         let of = |space: Option<Space>| match space {
             // Constants, and parameters by address, are host memory like global.

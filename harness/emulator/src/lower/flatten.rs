@@ -37,6 +37,11 @@ pub enum Value {
         base: Base,
         offset: i64,
     },
+    /// `[map, {coordinates}]`
+    Tensor {
+        base: Base,
+        coordinates: Vec<Value>,
+    },
     Special(isa::Special),
     /// A register that changes while the kernel runs: `%clock64`.
     Dynamic(&'static str),
@@ -513,7 +518,18 @@ impl Flattener<'_, '_> {
                         .map_or_else(|| Value::Unknown(format!("{name}.{axis}")), Value::Special),
                 }
             }
-            Operand::AddressList(_) => Value::Unknown("a tensor address".to_owned()),
+            Operand::AddressList(items) => match items.as_slice() {
+                [Operand::Name(name), Operand::Vector(list)] => {
+                    let base = match self.name(name) {
+                        Value::Register(reg) => Base::Register(reg),
+                        Value::Variable(place, _) => Base::Variable(place),
+                        _ => return Value::Unknown(format!("[{name}]")),
+                    };
+                    let coordinates = list.iter().map(|operand| self.value(operand)).collect();
+                    Value::Tensor { base, coordinates }
+                }
+                _ => Value::Unknown("an address of this kind".to_owned()),
+            },
             Operand::List(_) => Value::Unknown("an argument list".to_owned()),
         }
     }

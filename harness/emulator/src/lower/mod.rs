@@ -13,6 +13,7 @@
 //! may carry code for another case that this run never enters.
 
 mod access;
+mod asynchronous;
 mod compare;
 mod copies;
 mod emit;

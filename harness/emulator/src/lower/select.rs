@@ -220,6 +220,17 @@ impl Selector {
                 self.ops.push(op);
                 Ok(())
             }
+            Kind::CopyAsync(handlers) => self.copy_async(handlers, flat),
+            Kind::WaitGroup(handlers) => {
+                let [Value::Integer(allowed)] = operands else { return Err(String::new()) };
+                let mut op = self.op(handlers);
+                op.imm = *allowed;
+                self.ops.push(op);
+                Ok(())
+            }
+            Kind::Mbarrier(handlers) => self.mbarrier(handlers, flat),
+            Kind::Bulk(handlers) => self.bulk(handlers, modifiers, flat),
+            Kind::Tensor(handlers) => self.tensor(handlers, flat),
             Kind::Mma(handlers) => self.mma(handlers, modifiers, flat),
             Kind::LoadRows(handlers) | Kind::StoreRows(handlers) => {
                 self.rows(handlers, modifiers, flat)

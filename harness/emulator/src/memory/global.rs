@@ -222,7 +222,17 @@ impl Snapshot {
     /// Let kernels read the parameters by address.
     pub fn add_parameters(&mut self, base: u64, len: u64) {
         let name = "the parameters".to_owned();
-        let info = AllocationInfo { base, len, name, kind: AllocationKind::Constant };
+        self.add(AllocationInfo { base, len, name, kind: AllocationKind::Constant });
+    }
+
+    /// Let kernels use the words of the grid's barrier.
+    pub fn add_workspace(&mut self, base: u64, len: u64) {
+        let name = "the grid's barrier".to_owned();
+        self.add(AllocationInfo { base, len, name, kind: AllocationKind::Variable });
+    }
+
+    fn add(&mut self, info: AllocationInfo) {
+        let base = info.base;
         let at = self.ranges.partition_point(|range| range.info.base < base);
         self.ranges.insert(at, Arc::new(Range::new(info)));
     }

@@ -13,9 +13,11 @@
 
 mod arena;
 mod global;
+mod tensor_map;
 
 pub use arena::{Arena, OutOfMemory};
 pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
+pub use tensor_map::{Interleave, Swizzle, TensorMap};
 
 /// Generic addresses from here on are not host addresses.
 pub const WINDOWS: u64 = 0x1000_0000_0000_0000;

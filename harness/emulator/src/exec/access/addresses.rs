@@ -162,6 +162,11 @@ impl Offsets {
         Self { of, contiguous: false }
     }
 
+    /// Whether any of them says whose shared memory it means.
+    pub fn names_a_rank(&self) -> bool {
+        self.of.iter().fold(0, |any, offset| any | offset) >> super::RANK_SHIFT != 0
+    }
+
     #[inline(always)]
     pub fn misaligned(&self, bytes: u32) -> bool {
         self.of.iter().fold(0, |any, offset| any | offset) & (bytes - 1) != 0

@@ -57,7 +57,7 @@ fn find(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Access
 /// Farther than this from every array, naming one would mislead.
 const FAR: u64 = 1 << 30;
 
-fn out_of_bounds(core: &Core, address: u64, bytes: u64, access: Access) -> FaultKind {
+pub fn out_of_bounds(core: &Core, address: u64, bytes: u64, access: Access) -> FaultKind {
     let near = |info: &AllocationInfo, freed| Near {
         name: info.name.clone(),
         len: info.len,

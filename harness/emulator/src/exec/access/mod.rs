@@ -17,9 +17,11 @@
 mod addresses;
 mod atomic;
 mod global;
+mod span;
 mod window;
 
-pub use atomic::{Update, atomic};
+pub use atomic::{Swap, Update, atomic};
+pub use span::{RANK_SHIFT, Span, span};
 
 use super::{Core, Flow, Lane};
 use crate::fault::{Access, FaultKind, MemorySpace, Near};
@@ -138,6 +140,9 @@ fn place_in_window<const SPACE: u8>(
     access: Access,
     hosts: &mut [u64; 32],
 ) -> Found {
+    if SPACE == SHARED && !core.peers.is_empty() && at.names_a_rank() {
+        return place_in_cluster(core, at, bytes, access, hosts);
+    }
     let admitted = if SPACE == SHARED {
         window::admit_shared(core, at, bytes, access)
     } else {
@@ -160,6 +165,30 @@ fn place_in_window<const SPACE: u8>(
         for l in 0..32 {
             hosts[l] = base + u64::from(at.of[l]) + l as u64 * core.local_len;
         }
+    }
+    Found::Scattered
+}
+
+/// Shared memory of a cluster: lanes may each mean another CTA's (PTX ISA 5.1.7).
+#[cold]
+#[inline(never)]
+fn place_in_cluster(
+    core: &mut Core,
+    at: &Offsets,
+    bytes: u32,
+    access: Access,
+    hosts: &mut [u64; 32],
+) -> Found {
+    for l in 0..32 {
+        let place = Span::Shared(at.of[l]);
+        match span(core, l, place, u64::from(bytes), u64::from(bytes), access) {
+            Ok(host) => hosts[l] = host,
+            Err(_) => return Found::Fault,
+        }
+    }
+    if core.counting {
+        core.tally.shared_requests += 1;
+        core.tally.shared_wavefronts += 1;
     }
     Found::Scattered
 }
@@ -287,22 +316,11 @@ pub unsafe fn row_of_shared(
     rows: &mut [[u8; 16]; 32],
 ) -> Result<(), Flow> {
     let whole = core.mask;
-    let mut hosts = [0u64; 32];
     core.set_mask(u32::MAX >> (32 - count.clamp(1, 32)));
     // SAFETY: passed on.
-    let found = unsafe {
-        if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == SHARED {
-            place::<SHARED>(core, inst, 16, access, &mut hosts)
-        } else {
-            place_generic(core, inst, 16, access, &mut hosts)
-        }
-    };
+    let hosts = unsafe { shared_hosts(core, inst, 16, access) };
     core.set_mask(whole);
-    match found {
-        Found::Fault => return Err(Flow::Stop),
-        Found::Run(from) => (0..32).for_each(|l| hosts[l] = from + 16 * l as u64),
-        Found::Scattered => {}
-    }
+    let hosts = hosts.ok_or(Flow::Stop)?;
     for (row, host) in rows.iter_mut().zip(hosts).take(count) {
         let at = pointer(host).cast::<[u8; 16]>();
         // SAFETY: `place` lets pass only addresses whose 16 bytes may be read, or written.
@@ -314,4 +332,90 @@ pub unsafe fn row_of_shared(
         }
     }
     Ok(())
+}
+
+/// Host addresses of `bytes` at `[a + imm]` of shared memory, to be written later.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+pub unsafe fn copy_target(core: &mut Core, inst: &Inst, bytes: u64) -> Option<[u64; 32]> {
+    // SAFETY: passed on.
+    unsafe { shared_hosts(core, inst, bytes, Access::Write) }
+}
+
+/// Host addresses of the 64-bit objects at `[a + imm]` in shared memory.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+pub unsafe fn objects(core: &mut Core, inst: &Inst) -> Option<[u64; 32]> {
+    // SAFETY: passed on.
+    unsafe { shared_hosts(core, inst, 8, Access::Atomic) }
+}
+
+#[inline(never)]
+unsafe fn shared_hosts(
+    core: &mut Core,
+    inst: &Inst,
+    bytes: u64,
+    access: Access,
+) -> Option<[u64; 32]> {
+    let mut hosts = [0u64; 32];
+    // SAFETY: passed on.
+    let found = unsafe {
+        if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == SHARED {
+            place::<SHARED>(core, inst, bytes, access, &mut hosts)
+        } else {
+            place_generic(core, inst, bytes, access, &mut hosts)
+        }
+    };
+    match found {
+        Found::Fault => return None,
+        Found::Run(from) => (0..32).for_each(|l| hosts[l] = from + bytes * l as u64),
+        Found::Scattered => {}
+    }
+    Some(hosts)
+}
+
+/// The bytes that `cp.async` reads: the first `wanted` of `bytes` at the global address in `b`, zeros
+/// behind them.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+pub unsafe fn copy_source(
+    core: &mut Core,
+    inst: &Inst,
+    bytes: u64,
+    wanted: &[u32; 32],
+) -> Option<[[u8; 16]; 32]> {
+    let mut data = [[0u8; 16]; 32];
+    let whole = core.mask;
+    let source = Inst { a: inst.b, imm: 0, ..*inst };
+    // Lanes that read everything together, then those that read less, each by itself and byte by
+    // byte: their last bytes may lie outside.
+    let full = active(whole).filter(|&l| u64::from(wanted[l]) == bytes).fold(0, |m, l| m | 1 << l);
+    let partial = active(whole & !full).filter(|&l| wanted[l] > 0);
+    let mut groups = vec![(full, 0, bytes)];
+    groups.extend(partial.flat_map(|l| (0..u64::from(wanted[l])).map(move |at| (1 << l, at, 1))));
+    for (mask, offset, bytes) in groups {
+        if mask == 0 {
+            continue;
+        }
+        let mut hosts = [0u64; 32];
+        core.set_mask(mask);
+        let part = Inst { imm: offset, ..source };
+        // SAFETY: passed on.
+        let found = unsafe { place::<GLOBAL>(core, &part, bytes, Access::Read, &mut hosts) };
+        core.set_mask(whole);
+        match found {
+            Found::Fault => return None,
+            Found::Run(from) => (0..32).for_each(|l| hosts[l] = from + bytes * l as u64),
+            Found::Scattered => {}
+        }
+        for l in active(mask) {
+            let to = &mut data[l][offset as usize..][..bytes as usize];
+            // SAFETY: `place` lets pass only addresses whose bytes are readable.
+            unsafe { pointer(hosts[l]).copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+        }
+    }
+    Some(data)
 }

@@ -1,0 +1,126 @@
+//! A stretch of memory that one lane names, as bulk copies and tensor maps do.
+
+use super::{global, window};
+use crate::exec::{Core, Flow};
+use crate::fault::{Access, FaultKind, MemorySpace};
+use crate::memory::{SECTOR, SHARED_WINDOW};
+
+/// Where a CTA's shared memory begins among the shared addresses of its cluster: `mapa` puts the CTA's
+/// rank, plus one, above an offset of 24 bits; no rank means the CTA's own.
+pub const RANK_SHIFT: u32 = 24;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// A generic or global address.
+    Global(u64),
+    /// A shared address, perhaps of another CTA of the cluster.
+    Shared(u32),
+}
+
+impl Span {
+    /// The same place in the CTA of this rank.
+    pub fn at(self, rank: Option<u32>) -> Self {
+        match (self, rank) {
+            (Self::Shared(address), Some(rank)) => {
+                let offset = address & ((1 << RANK_SHIFT) - 1);
+                Self::Shared(offset | (rank + 1) << RANK_SHIFT)
+            }
+            _ => self,
+        }
+    }
+
+    /// The shared address; 0 for a global one.
+    pub fn offset(self) -> u32 {
+        match self {
+            Self::Shared(address) => address,
+            Self::Global(_) => 0,
+        }
+    }
+}
+
+/// The host address of `bytes` at `span`, checked and counted as one request.
+///
+/// # Errors
+/// [`Flow::Stop`], with the fault recorded for `lane`.
+pub fn span(
+    core: &mut Core,
+    lane: usize,
+    span: Span,
+    bytes: u64,
+    align: u64,
+    access: Access,
+) -> Result<u64, Flow> {
+    match span {
+        Span::Global(address) if address >= SHARED_WINDOW => {
+            let offset = u32::try_from(address - SHARED_WINDOW).unwrap_or(u32::MAX);
+            shared(core, lane, offset, bytes, align, access)
+        }
+        Span::Global(address) => {
+            let found = core.memory.locate(address).map(|index| core.memory.range(index).clone());
+            let Some(range) = found.filter(|range| address.saturating_add(bytes) <= range.end())
+            else {
+                let kind = global::out_of_bounds(core, address, bytes, access);
+                return Err(core.stop(kind, lane as u32));
+            };
+            if !address.is_multiple_of(align) {
+                let space = MemorySpace::Global;
+                let kind = FaultKind::Misaligned {
+                    access,
+                    space,
+                    address,
+                    bytes: align as u32,
+                    near: None,
+                };
+                return Err(core.stop(kind, lane as u32));
+            }
+            if core.counting && bytes > 0 {
+                let write = access != Access::Read;
+                let last = address + bytes - 1;
+                range.touch(write, address, last);
+                let sectors = last / SECTOR - address / SECTOR + 1;
+                let tally = &mut core.tally;
+                let [requests, moved, wanted] = if write {
+                    [
+                        &mut tally.global_store_requests,
+                        &mut tally.global_store_sectors,
+                        &mut tally.global_store_bytes,
+                    ]
+                } else {
+                    [
+                        &mut tally.global_load_requests,
+                        &mut tally.global_load_sectors,
+                        &mut tally.global_load_bytes,
+                    ]
+                };
+                *requests += 1;
+                *moved += sectors;
+                *wanted += bytes;
+            }
+            Ok(address)
+        }
+        Span::Shared(address) => shared(core, lane, address, bytes, align, access),
+    }
+}
+
+fn shared(
+    core: &mut Core,
+    lane: usize,
+    address: u32,
+    bytes: u64,
+    align: u64,
+    access: Access,
+) -> Result<u64, Flow> {
+    let space = MemorySpace::Shared;
+    let (base, len, offset) = core.shared_at(address);
+    let fault = if u64::from(offset) + bytes > len {
+        let near = Some(window::near(core, space, u64::from(offset)));
+        let bytes = bytes as u32;
+        FaultKind::OutOfBounds { access, space, address: u64::from(address), bytes, near }
+    } else if !u64::from(offset).is_multiple_of(align) {
+        let near = Some(window::near(core, space, u64::from(offset)));
+        FaultKind::Misaligned { access, space, address: address.into(), bytes: align as u32, near }
+    } else {
+        return Ok(base + u64::from(offset));
+    };
+    Err(core.stop(fault, lane as u32))
+}

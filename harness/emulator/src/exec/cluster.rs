@@ -1,0 +1,76 @@
+//! A cluster: CTAs that run together, see each other's shared memory and have a barrier of their own
+//! (PTX ISA 1.2.2, 9.7.13.3). A launch without clusters has clusters of one.
+//!
+//! One host thread runs all CTAs of a cluster in turns, so what they do to each other's memory needs
+//! no locks.
+
+use super::Core;
+use super::cta::{Cta, Turn};
+use super::grid::Launch;
+
+pub struct Cluster {
+    pub ctas: Vec<Cta>,
+    /// Completed phases of the cluster's barrier.
+    phase: u64,
+}
+
+impl Cluster {
+    pub fn new(launch: &Launch) -> Self {
+        let size = launch.cluster.iter().product::<u32>();
+        Self { ctas: (0..size).map(|_| Cta::new(launch)).collect(), phase: 0 }
+    }
+
+    /// Stand at the entry as cluster `number` of the grid, the first axis fastest.
+    pub fn start(&mut self, launch: &Launch, number: u64) {
+        self.phase = 0;
+        let extent: [u64; 3] =
+            std::array::from_fn(|axis| u64::from(launch.grid[axis] / launch.cluster[axis]));
+        let index = [
+            (number % extent[0]) as u32,
+            (number / extent[0] % extent[1]) as u32,
+            (number / (extent[0] * extent[1])) as u32,
+        ];
+        let [width, height, _] = launch.cluster;
+        for (rank, cta) in self.ctas.iter_mut().enumerate() {
+            let rank = rank as u32;
+            let within = [rank % width, rank / width % height, rank / (width * height)];
+            cta.start(launch, index, within, rank);
+        }
+    }
+
+    /// Run every CTA that can for a slice. Of a fault also the CTA.
+    pub fn turn(&mut self, core: &mut Core) -> (Turn, usize) {
+        core.peers.clear();
+        if self.ctas.len() > 1 {
+            core.peers.extend(self.ctas.iter_mut().map(Cta::shared));
+        }
+        let mut ended = true;
+        let mut progress = false;
+        let mut yielded = false;
+        for rank in 0..self.ctas.len() {
+            match self.ctas[rank].turn(core, self.phase) {
+                Turn::Ended => {}
+                Turn::Stuck => ended = false,
+                Turn::Unfinished { yielded: slice } => {
+                    ended = false;
+                    progress = true;
+                    yielded |= slice;
+                }
+                fault @ Turn::Fault { .. } => return (fault, rank),
+            }
+        }
+        if ended {
+            return (Turn::Ended, 0);
+        }
+        if self.ctas.iter().all(|cta| cta.has_arrived(self.phase)) {
+            self.phase += 1;
+            let opened = self.ctas.iter_mut().fold(false, |any, cta| cta.open(self.phase) | any);
+            progress |= opened;
+        }
+        if progress {
+            return (Turn::Unfinished { yielded }, 0);
+        }
+        let stuck = self.ctas.iter().position(Cta::waits).unwrap_or(0);
+        (self.ctas[stuck].deadlock(core), stuck)
+    }
+}

@@ -1,0 +1,276 @@
+//! Tensor copies: a box of a tensor that a map describes, to shared memory and back
+//! (PTX ISA 5.5, 9.7.9.25.5).
+//!
+//! ```text
+//! tensor of 2 dimensions, 100 × 40 elements of 2 bytes, box 64 × 8, coordinates (96, -1):
+//!   rows -1 to 6 and columns 96 to 159 are wanted; what lies outside is filled with zeros,
+//!   and 64·8·2 = 1024 bytes are counted at the barrier all the same.
+//! ```
+//!
+//! In shared memory the box is dense, its first dimension the innermost; swizzling exchanges 16-byte
+//! chunks by address bits (PTX ISA 5.5.7), so that a column of the box meets all banks:
+//!
+//! ```text
+//! 128 bytes: bits 4…6 ^= bits 7…9     64: bits 4…5 ^= bits 7…8     32: bit 4 ^= bit 7
+//! ```
+
+use super::access::{Span, span};
+use super::bulk::{MULTICAST, REDUCES, TO_SHARED, lanes, narrow, receivers, signal, wide};
+use super::{Core, Flow};
+use crate::fault::Access;
+use crate::memory::{Interleave, Swizzle, TensorMap};
+use crate::program::{Inst, Slot};
+
+/// What is copied as a piece: 16 elements of the packed formats, one of the others.
+struct Piece {
+    elements: u64,
+    /// In the tensor.
+    bytes: u64,
+    /// In shared memory.
+    stored: u64,
+    /// What NaN fill writes, repeated.
+    nan: &'static [u8],
+}
+
+impl Piece {
+    fn of(data_type: u8) -> Option<Self> {
+        let plain = |bytes, nan| Self { elements: 1, bytes, stored: bytes, nan };
+        Some(match data_type {
+            0 => plain(1, &[]),
+            1 => plain(2, &[]),
+            2 | 3 => plain(4, &[]),
+            4 | 5 => plain(8, &[]),
+            6 => plain(2, &[0xff, 0x7f]),
+            9 => plain(2, &[0xff, 0x7f]),
+            7 | 10 | 11 | 12 => plain(4, &[0xff, 0xff, 0xff, 0x7f]),
+            8 => plain(8, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]),
+            13 => Self { elements: 16, bytes: 8, stored: 8, nan: &[] },
+            14 => Self { elements: 16, bytes: 8, stored: 16, nan: &[] },
+            15 => Self { elements: 16, bytes: 12, stored: 16, nan: &[] },
+            _ => return None,
+        })
+    }
+}
+
+/// `cp.async.bulk.tensor`: shared address, map, then to shared memory the barrier and a mask of
+/// CTAs, then the coordinates. `imm` is the number of coordinates, and the reduction.
+///
+/// # Safety
+/// See [`super::Handler`].
+pub unsafe fn copy(core: &mut Core, inst: &Inst) -> Flow {
+    let program = core.program;
+    let list = program.list(inst);
+    for lane in lanes(core.mask) {
+        // SAFETY: lowering keeps slots within the file.
+        if let Err(flow) = unsafe { one(core, inst, list, lane) } {
+            return flow;
+        }
+    }
+    Flow::Next
+}
+
+unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Result<(), Flow> {
+    let loads = inst.flags & TO_SHARED != 0;
+    let fixed = if !loads {
+        2
+    } else if inst.flags & MULTICAST != 0 {
+        4
+    } else {
+        3
+    };
+    let (fixed, coordinates) = list.split_at(fixed.min(list.len()));
+    let &[shared, map, ref rest @ ..] = fixed else { return Ok(()) };
+    // SAFETY: by the contract of `copy`, here and below.
+    unsafe {
+        let at = span(core, lane, Span::Global(wide(core, map, lane)), 128, 64, Access::Read)?;
+        let bytes = std::ptr::with_exposed_provenance::<[u8; 128]>(at as usize).read();
+        let Some(map) = TensorMap::decode(&bytes) else {
+            return Err(core.unsupported("a tensor map that the driver did not encode"));
+        };
+        let Some(piece) = Piece::of(map.data_type).filter(|_| map.interleave == Interleave::None)
+        else {
+            return Err(core.unsupported("an interleaved tensor map"));
+        };
+        if coordinates.len() != usize::from(map.rank) {
+            let what = format!(
+                "{} coordinates for a tensor map of {} dimensions",
+                coordinates.len(),
+                map.rank
+            );
+            return Err(core.unsupported(&what));
+        }
+        let mut first = [0i64; 5];
+        for (first, &slot) in first.iter_mut().zip(coordinates) {
+            *first = i64::from(narrow(core, slot, lane) as i32);
+        }
+        let shared = narrow(core, shared, lane);
+        let tile = Tile { map: &map, piece: &piece, first };
+        let bytes = tile.bytes();
+        if !loads {
+            let target =
+                span(core, lane, Span::Shared(shared), bytes, 128.min(bytes), Access::Read)?;
+            let offset = u64::from(shared);
+            return tile.store(core, inst, lane, target, offset);
+        }
+        let barrier = rest.first().map_or(0, |&slot| narrow(core, slot, lane));
+        for rank in receivers(core, inst, rest.get(1).copied(), lane) {
+            let to = Span::Shared(shared).at(rank);
+            let target = span(core, lane, to, bytes, 16, Access::Write)?;
+            tile.load(core, lane, target, u64::from(shared & 0x00ff_ffff))?;
+            signal(core, lane, Span::Shared(barrier).at(rank).offset(), bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// A box at its place in the tensor.
+struct Tile<'a> {
+    map: &'a TensorMap,
+    piece: &'a Piece,
+    first: [i64; 5],
+}
+
+impl Tile<'_> {
+    /// Pieces along each dimension.
+    fn counts(&self) -> [u64; 5] {
+        std::array::from_fn(|d| {
+            let elements = u64::from(self.map.box_extent[d]);
+            let elements = elements.div_ceil(u64::from(self.map.element_stride[d].max(1)));
+            if d == 0 { elements.div_ceil(self.piece.elements) } else { elements }
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.counts().iter().product::<u64>() * self.piece.stored
+    }
+
+    /// Rows of the box: the address of the tensor's row, if it lies in the tensor, and the row's
+    /// offset in the dense box.
+    fn rows(&self) -> impl Iterator<Item = (Option<u64>, u64)> + '_ {
+        let counts = self.counts();
+        let rows = counts[1..].iter().product::<u64>();
+        (0..rows).map(move |number| {
+            let mut rest = number;
+            let mut address = self.map.address;
+            let mut inside = true;
+            for (d, count) in counts.into_iter().enumerate().skip(1) {
+                let step = rest % count;
+                rest /= count;
+                let stride = u64::from(self.map.element_stride[d].max(1));
+                let index = self.first[d] + (step * stride) as i64;
+                inside &= index >= 0 && (index as u64) < self.map.extent[d];
+                address = address.wrapping_add((index as u64).wrapping_mul(self.map.stride[d - 1]));
+            }
+            (inside.then_some(address), number * counts[0] * self.piece.stored)
+        })
+    }
+
+    /// Bytes from the tensor row's first to piece `step` of the box's, if that lies in the tensor.
+    fn along(&self, step: u64) -> Option<u64> {
+        let unit = u64::from(self.map.element_stride[0].max(1)) * self.piece.elements;
+        let index = self.first[0] + (step * unit) as i64;
+        let inside = index >= 0 && (index as u64) < self.map.extent[0];
+        inside.then(|| index as u64 / self.piece.elements * self.piece.bytes)
+    }
+
+    /// The stretch of a tensor row that the box covers, checked and counted as one request: its host
+    /// address and the pieces in it.
+    fn stretch(
+        &self,
+        core: &mut Core,
+        lane: usize,
+        row: Option<u64>,
+        access: Access,
+    ) -> Result<std::ops::Range<u64>, Flow> {
+        let mut inside = (0..self.counts()[0]).filter(|&step| self.along(step).is_some());
+        let (Some(row), Some(first)) = (row, inside.next()) else { return Ok(0..0) };
+        let last = inside.next_back().unwrap_or(first);
+        let (from, to) = (self.along(first).unwrap_or(0), self.along(last).unwrap_or(0));
+        let bytes = to - from + self.piece.bytes;
+        span(core, lane, Span::Global(row + from), bytes, 1, access)?;
+        Ok(first..last + 1)
+    }
+
+    /// Where an offset of the box lies from its beginning, given the box's shared address.
+    fn place(&self, core: &mut Core, shared: u64, offset: u64) -> Result<u64, Flow> {
+        let address = shared + offset;
+        let swizzled = match self.map.swizzle {
+            Swizzle::None => address,
+            Swizzle::Bytes32 => address ^ (address >> 3 & 0x10),
+            Swizzle::Bytes64 => address ^ (address >> 3 & 0x30),
+            Swizzle::Bytes128 => address ^ (address >> 3 & 0x70),
+        };
+        let at = swizzled.wrapping_sub(shared);
+        if at.saturating_add(self.piece.stored) > self.bytes() {
+            let what = "a swizzled box at a shared address that is not aligned to its pattern";
+            return Err(core.unsupported(what));
+        }
+        Ok(at)
+    }
+
+    /// # Safety
+    /// `target` must be the host address of [`Self::bytes`] bytes at shared address `shared`.
+    unsafe fn load(
+        &self,
+        core: &mut Core,
+        lane: usize,
+        target: u64,
+        shared: u64,
+    ) -> Result<(), Flow> {
+        for (row, offset) in self.rows() {
+            let inside = self.stretch(core, lane, row, Access::Read)?;
+            for step in 0..self.counts()[0] {
+                let at = self.place(core, shared, offset + step * self.piece.stored)?;
+                let to = std::ptr::with_exposed_provenance_mut::<u8>((target + at) as usize);
+                let mut piece = [0u8; 16];
+                if inside.contains(&step) {
+                    let address = row.unwrap_or(0) + self.along(step).unwrap_or(0);
+                    let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+                    // SAFETY: `stretch` found the bytes; a piece has 16 at most.
+                    unsafe {
+                        from.copy_to_nonoverlapping(piece.as_mut_ptr(), self.piece.bytes as usize);
+                    }
+                } else if self.map.nan_fill {
+                    piece[..self.piece.nan.len()].copy_from_slice(self.piece.nan);
+                }
+                // SAFETY: by the contract, and `place` stays within the box.
+                unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), self.piece.stored as usize) };
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`Self::load`].
+    unsafe fn store(
+        &self,
+        core: &mut Core,
+        inst: &Inst,
+        lane: usize,
+        source: u64,
+        shared: u64,
+    ) -> Result<(), Flow> {
+        let reduces = inst.flags & REDUCES != 0;
+        let kind = super::reduction::of_tensor(self.map.data_type);
+        let Some(code) = kind.or((!reduces).then_some(0)).map(|kind| kind | inst.imm) else {
+            return Err(core.unsupported("a reduction on a tensor of such elements"));
+        };
+        let access = if reduces { Access::Atomic } else { Access::Write };
+        for (row, offset) in self.rows() {
+            let inside = self.stretch(core, lane, row, access)?;
+            for step in inside {
+                let at = self.place(core, shared, offset + step * self.piece.stored)?;
+                let to = row.unwrap_or(0) + self.along(step).unwrap_or(0);
+                // SAFETY: `stretch` found the bytes there, and `place` stays within the box.
+                unsafe {
+                    if reduces {
+                        super::reduction::combine(code, to, source + at, self.piece.bytes);
+                    } else {
+                        super::bulk::move_bytes(source + at, to, self.piece.bytes);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

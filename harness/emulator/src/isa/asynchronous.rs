@@ -1,0 +1,70 @@
+//! Asynchronous copies and the barriers that they complete at (PTX ISA 9.7.9.25, 9.7.13.15).
+
+use super::{Kind, Row, row};
+use crate::exec::{bulk, copy_async, mbarrier, once, tensor};
+
+macro_rules! events {
+    ($form:literal) => {
+        row!(
+            concat!(
+                "mbarrier ",
+                $form,
+                " .{release|relaxed}? .{cta|cluster}? .{shared|shared::cta|shared::cluster}? .b64"
+            ),
+            Other,
+            Kind::Mbarrier(once!(mbarrier::arrive))
+        )
+    };
+}
+
+macro_rules! waits {
+    ($form:literal) => {
+        row!(
+            concat!(
+                "mbarrier ",
+                $form,
+                " .parity? .{acquire|relaxed}? .{cta|cluster}? .{shared|shared::cta}? .b64"
+            ),
+            Other,
+            Kind::Mbarrier(once!(mbarrier::wait))
+        )
+    };
+}
+
+#[rustfmt::skip]
+pub const ROWS: &[Row] = &[
+    row!("cp .async .{ca|cg} .{shared|shared::cta} .global .{L2::cache_hint}? .{L2::64B|L2::128B|L2::256B}?", Load, Kind::CopyAsync(once!(copy_async::copy))),
+    row!("cp .async .commit_group", Other, Kind::Plain(once!(copy_async::commit))),
+    row!("cp .async .wait_group", Other, Kind::WaitGroup(once!(copy_async::wait_group))),
+    row!("cp .async .wait_all", Other, Kind::Plain(once!(copy_async::wait_all))),
+    row!("cp .async .mbarrier::arrive .noinc? .{shared|shared::cta}? .b64", Other, Kind::Mbarrier(once!(mbarrier::arrive_after_copies))),
+    row!("cp .async .mbarrier .arrive .noinc? .{shared|shared::cta}? .b64", Other, Kind::Mbarrier(once!(mbarrier::arrive_after_copies))),
+    row!("mbarrier .init .{shared|shared::cta}? .b64", Other, Kind::Mbarrier(once!(mbarrier::init))),
+    row!("mbarrier .inval .{shared|shared::cta}? .b64", Other, Kind::Mbarrier(once!(mbarrier::init))),
+    events!(".arrive .noComplete?"),
+    events!(".arrive_drop .noComplete?"),
+    events!(".arrive .expect_tx"),
+    events!(".arrive_drop .expect_tx"),
+    events!(".expect_tx"),
+    events!(".complete_tx"),
+    waits!(".test_wait"),
+    waits!(".try_wait"),
+    row!("mbarrier .pending_count .b64", Other, Kind::Mbarrier(once!(mbarrier::pending_count))),
+    row!("cp .async .bulk .{shared::cta|shared::cluster} .global .mbarrier::complete_tx::bytes .multicast::cluster? .L2::cache_hint?", Load, Kind::Bulk(once!(bulk::copy))),
+    row!("cp .async .bulk .global .shared::cta .bulk_group .L2::cache_hint?", Store, Kind::Bulk(once!(bulk::copy))),
+    row!("cp .async .bulk .shared::cluster .shared::cta .mbarrier::complete_tx::bytes", Store, Kind::Bulk(once!(bulk::copy))),
+    row!("cp .reduce .async .bulk .global .shared::cta .bulk_group .L2::cache_hint? .{add|min|max|inc|dec|and|or|xor} .noftz? .{f16|bf16|b32|u32|s32|b64|u64|s64|f32|f64}", Atomic, Kind::Bulk(once!(bulk::copy))),
+    row!("cp .reduce .async .bulk .shared::cluster .shared::cta .mbarrier::complete_tx::bytes .{add|min|max|inc|dec|and|or|xor} .{b32|u32|s32|b64|u64}", Atomic, Kind::Bulk(once!(bulk::copy))),
+    row!("cp .async .bulk .prefetch .L2 .global .L2::cache_hint?", Other, Kind::Nothing),
+    row!("cp .async .bulk .commit_group", Other, Kind::Nothing),
+    row!("cp .async .bulk .wait_group .read?", Other, Kind::Nothing),
+    row!("cp .async .bulk .tensor .{1d|2d|3d|4d|5d} .{shared::cta|shared::cluster} .global .tile? .mbarrier::complete_tx::bytes .multicast::cluster? .L2::cache_hint?", Load, Kind::Tensor(once!(tensor::copy))),
+    row!("cp .async .bulk .tensor .{1d|2d|3d|4d|5d} .global .shared::cta .tile? .bulk_group .L2::cache_hint?", Store, Kind::Tensor(once!(tensor::copy))),
+    row!("cp .reduce .async .bulk .tensor .{1d|2d|3d|4d|5d} .global .shared::cta .{add|min|max|inc|dec|and|or|xor} .tile? .bulk_group .L2::cache_hint?", Atomic, Kind::Tensor(once!(tensor::copy))),
+    row!("cp .async .bulk .prefetch .tensor .{1d|2d|3d|4d|5d} .L2 .global .tile? .L2::cache_hint?", Other, Kind::Nothing),
+    row!("prefetch .{param|const}? .tensormap", Other, Kind::Nothing),
+    row!("fence .mbarrier_init .release .cluster", Other, Kind::Nothing),
+    row!("fence .proxy .{alias|async} .{global|shared::cta|shared::cluster}?", Other, Kind::Nothing),
+    row!("fence .proxy .async::generic .{acquire|release} .{sync_restrict::shared::cta|sync_restrict::shared::cluster}? .{shared::cta|shared::cluster}? .cluster?", Other, Kind::Nothing),
+    row!("fence .proxy .tensormap::generic .{acquire|release|acq_rel}? .{cta|cluster|gpu|sys}", Other, Kind::Nothing),
+];
