@@ -43,6 +43,10 @@ pub fn page(
     let first = contest
         .and_then(|contest| site.attempts.get(&contest.board.rows.first()?.best.id))
         .filter(|first| first.id != attempt.id);
+    let mut others = Vec::new();
+    others.extend(parent.map(|attempt| Other { role: "parent", attempt }));
+    let not_parent = first.filter(|first| parent.is_none_or(|parent| parent.id != first.id));
+    others.extend(not_parent.map(|attempt| Other { role: "first", attempt }));
     let (code, left) = highlight::source(source.unwrap_or_default(), SOURCE);
     let lines = source.unwrap_or_default().lines().count() - left;
     let content = html! {
@@ -54,8 +58,8 @@ pub fn page(
         @if let Some(message) = &attempt.message { p.message { bdi { (text::beginning(message, 6000).0) } } }
         (headline(site, attempt, contest, parent, first))
         (failure::section(attempt, lines))
-        (times(attempt, [("parent", parent), ("first", first)], site))
-        (beside(site, attempt, parent, first))
+        (times(site, attempt, &others))
+        (beside(site, attempt, &others))
         @if let Some(parent) = &attempt.parent {
             h2 { "What changed" }
             (changed(site, attempt, parent, before, source.ok()))
@@ -146,25 +150,18 @@ fn headline(
     }
 }
 
-fn times(attempt: &Attempt, others: [(&str, Option<&Attempt>); 2], site: &Site<'_>) -> Markup {
-    let own = Series { name: site.ids.of(&attempt.id), sizes: &attempt.outcome.sizes };
-    let mut series = vec![own];
-    for (_, other) in others {
-        let Some(other) = other.filter(|other| !other.outcome.sizes.is_empty()) else { continue };
-        let name = site.ids.of(&other.id);
-        if series.iter().all(|one| one.name != name) {
-            series.push(Series { name, sizes: &other.outcome.sizes });
-        }
-    }
+/// `others` are those that have times, and what they are to this one.
+fn times(site: &Site<'_>, attempt: &Attempt, others: &[Other<'_>]) -> Markup {
+    let timed = || others.iter().filter(|other| !other.attempt.outcome.sizes.is_empty());
+    let series: Vec<Series<'_>> = [attempt]
+        .into_iter()
+        .chain(timed().map(|other| other.attempt))
+        .map(|one| Series { name: site.ids.of(&one.id), sizes: &one.outcome.sizes })
+        .collect();
     let Some(picture) = bars::draw("sizes", &series) else { return html! {} };
     let caption = html! {
-        "What share of the speed of light each size reaches"
-        @if series.len() > 1 {
-            ": this attempt"
-            @for (role, other) in others {
-                @if let Some(other) = other { ", its " (role) " " code { (site.ids.of(&other.id)) } }
-            }
-        }
+        "What share of the speed of light each size reaches: this attempt"
+        @for other in timed() { ", the " (other.role) " " code { (site.ids.of(&other.attempt.id)) } }
         "."
     };
     html! {
@@ -208,21 +205,12 @@ pub fn sizes(sizes: &[Size]) -> Markup {
     layout::table("Each size", head, body)
 }
 
-fn beside(
-    site: &Site<'_>,
-    attempt: &Attempt,
-    parent: Option<&Attempt>,
-    first: Option<&Attempt>,
-) -> Markup {
-    let mut others = Vec::new();
-    others.extend(parent.map(|attempt| Other { role: "parent", attempt }));
-    let first = first.filter(|first| parent.is_none_or(|parent| parent.id != first.id));
-    others.extend(first.map(|attempt| Other { role: "first", attempt }));
+fn beside(site: &Site<'_>, attempt: &Attempt, others: &[Other<'_>]) -> Markup {
     html! {
         @if !others.is_empty() {
             h2 { "Beside others" }
-            (facts::table(site, attempt, &others))
-            @for other in &others {
+            (facts::table(site, attempt, others))
+            @for other in others {
                 @for caveat in caveats(other.attempt, attempt) {
                     p.worse {
                         strong { "Beware" } " when comparing with "

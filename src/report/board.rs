@@ -116,7 +116,7 @@ pub fn answer(site: &Site<'_>, contest: &Contest<'_>, up: &str) -> Markup {
         (words::count(attempts as u64, "attempt"))
         @if failed > 0 { ", " (failed) " of them failed" }
         @if let Some(last) = contest.history.entries.last() {
-            "; the last " (layout::moment(last.attempt.created))
+            "; the last on " (layout::moment(last.attempt.created))
         }
         "."
     }

@@ -22,7 +22,7 @@ pub fn page(site: &Site<'_>, old: &Attempt, new: &Attempt, sources: [Option<&str
     let command = format!("nibble diff {a} {b}");
     let series = [new, old]
         .map(|attempt| Series { name: site.ids.of(&attempt.id), sizes: &attempt.outcome.sizes });
-    let others = [Other { role: role(old, new), attempt: old }];
+    let others = [Other { role: "from", attempt: old }];
     let content = html! {
         h1 { "From " code { (a) } " to " code { (b) } }
         p.answer { (answer(a, b, old, new)) }
@@ -64,10 +64,6 @@ pub fn above(site: &Site<'_>, attempt: &Attempt) -> Vec<(String, String)> {
         above.push((contest.page(), contest.title()));
     }
     above
-}
-
-fn role(old: &Attempt, new: &Attempt) -> &'static str {
-    if new.parent.as_ref() == Some(&old.id) { "parent" } else { "other" }
 }
 
 fn answer(a: &str, b: &str, old: &Attempt, new: &Attempt) -> Markup {

@@ -45,7 +45,7 @@ pub fn sources(before: &str, after: &str, room: usize, whole: &str) -> Markup {
     }
     html! {
         pre.diff tabindex="0" role="region" aria-label="Changed lines" {
-            @for line in &shown { (line) }
+            code { @for line in &shown { (line) } }
         }
         @if cut {
             p.dim { "There is more than this page holds: " code { (whole) } " shows all of it." }

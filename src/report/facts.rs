@@ -2,7 +2,7 @@
 
 use leaderboard::{
     Attempt,
-    facts::{Difference, Fact, Subject, Unit, side_by_side},
+    facts::{Difference, Fact, Subject, Unit, Value, side_by_side},
 };
 use maud::{Markup, html};
 
@@ -38,10 +38,10 @@ pub fn table(site: &Site<'_>, this: &Attempt, others: &[Other<'_>]) -> Markup {
                 @let own = row.iter().flatten().find_map(|one| one.b.as_ref());
                 tr {
                     th scope="row" { (label(&subject, fact)) }
-                    td.number { (text::label(&facts::value(fact, own), 40)) }
+                    td.number { (value(fact, own)) }
                     @for difference in &row {
                         @let theirs = difference.and_then(|one| one.a.as_ref());
-                        td.number { (text::label(&facts::value(fact, theirs), 40)) }
+                        td.number { (value(fact, theirs)) }
                         td.number { @if let Some(difference) = difference { (change(difference)) } }
                     }
                 }
@@ -62,10 +62,20 @@ fn row<'a>(
     columns.iter().map(find).collect()
 }
 
-/// Numbers always, words where they differ.
+/// Numbers that `this` has, words where they differ: a failed attempt has no times, and a column of
+/// dashes beside another's explains nothing.
 fn shown(fact: Fact, row: &[Option<&Difference>]) -> bool {
     let number = fact.unit() != Unit::Text && fact != Fact::Revision;
-    number || row.iter().flatten().any(|difference| difference.changed())
+    match number {
+        true => row.iter().flatten().any(|difference| difference.b.is_some()),
+        false => row.iter().flatten().any(|difference| difference.changed()),
+    }
+}
+
+fn value(fact: Fact, value: Option<&Value>) -> String {
+    let text = facts::value(fact, value);
+    // Verdicts have underscores where programs read them.
+    text::label(&if fact == Fact::Verdict { text.replace('_', " ") } else { text }, 40)
 }
 
 fn label(subject: &Subject, fact: Fact) -> String {

@@ -258,9 +258,9 @@ mod tests {
     /// Whatever is thrown at it: files that stop anywhere, and no CUDA at all.
     #[test]
     fn nothing_is_lost() {
-        let source = include_str!("../../solutions/mxfp4_quantize/01_thread_per_block.cu");
+        let kernel = include_str!("../../solutions/mxfp4_quantize/01_thread_per_block.cu");
         let odd = "# \"'\\\u{0}é量\r\n/*\"unclosed 'x\\\n 0x 1' # include /";
-        for text in [source, odd] {
+        for text in [kernel, odd] {
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 let joined: String = Tokens(&text[..end]).map(|(_, token)| token).collect();
                 assert_eq!(joined, text[..end]);
@@ -270,14 +270,14 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_and_cut_where_the_page_would_burst() {
-        let (page, left) = super::source("a\n/* b\nc */\n", 10_000);
+        let (page, left) = source("a\n/* b\nc */\n", 10_000);
         let page = page.into_string();
         assert!(
             page.contains("<span class=\"line\" id=\"L3\"><span class=\"sc\">c */</span>"),
             "{page}"
         );
         assert_eq!(left, 0);
-        let (page, left) = super::source(&"<b>&\n".repeat(1000), 8000);
+        let (page, left) = source(&"<b>&\n".repeat(1000), 8000);
         assert!(page.into_string().len() < 8000);
         assert!((800..1000).contains(&left), "{left}");
     }

@@ -66,8 +66,10 @@ fn bar(name: &str, size: &Size, place: usize, y: f64, share: f64) -> Markup {
     html! {
         rect class={ "bar b" (place) } y=(Pixels(y + 1.0)) height=(Pixels(BAR - 3.0))
             width=(Share(share)) {}
-        text."halo" x=(Share(if share < 0.55 { share } else { 0.0 })) dx="6" y=(Pixels(y + 13.0)) {
-            (name) "  " (label)
+        @if share < 0.5 {
+            text x=(Share(share)) dx="6" y=(Pixels(y + 13.0)) { (name) "  " (label) }
+        } @else {
+            text.inside dx="6" y=(Pixels(y + 13.0)) { (name) "  " (label) }
         }
     }
 }

@@ -56,6 +56,7 @@ impl Progress<'_> {
             _ => y(best) + 16.0,
         };
         let (tries, records) = self.dots(&y);
+        let (first, last) = self.dates();
         let content = html! {
             rect.lane width="100%" height=(LANE) {}
             text.tick x="-8" y="14" text-anchor="end" { "failed" }
@@ -77,9 +78,8 @@ impl Progress<'_> {
                 text."floor halo" y=(Pixels(y(floor) - 5.0)) { "speed of light " (words::micros(floor)) }
             }
             text."best halo" x="100%" y=(Pixels(label_y)) text-anchor="end" { (words::micros(best)) }
-            @if let [first, .., last] = self.entries {
-                text.tick y=(Pixels(self.height - 4.0)) { (date(first)) }
-                text.tick x="100%" y=(Pixels(self.height - 4.0)) text-anchor="end" { (date(last)) }
+            @for (place, x, anchor) in [(first, "0", "start"), (last, "100%", "end")] {
+                text.tick x=(x) y=(Pixels(self.height - 4.0)) text-anchor=(anchor) { (place) }
             }
         };
         let title = "Time of each attempt, and the best so far";
@@ -102,6 +102,19 @@ impl Progress<'_> {
             said.push_str(&format!(" The speed of light is {}.", words::micros(floor)));
         }
         said
+    }
+
+    /// When the first was made, and the last; with the time where it was the same day.
+    fn dates(&self) -> (String, String) {
+        let [Some(first), Some(last)] = [self.entries.first(), self.entries.last()] else {
+            return Default::default();
+        };
+        let said = |entry: &Entry<'_>, format| entry.attempt.created.strftime(format).to_string();
+        match (said(first, "%F"), said(last, "%F")) {
+            _ if self.entries.len() == 1 => (said(first, "%F %R"), String::new()),
+            (one, other) if one == other => (said(first, "%F %R"), said(last, "%R")),
+            dates => dates,
+        }
     }
 
     fn x(&self, index: usize) -> f64 {
@@ -188,10 +201,6 @@ impl Progress<'_> {
 fn accepted(entry: &Entry<'_>) -> Option<f64> {
     let attempt = entry.attempt;
     attempt.geomean.filter(|_| attempt.verdict == Verdict::Accepted).map(|time| time.us)
-}
-
-fn date(entry: &Entry<'_>) -> String {
-    entry.attempt.created.strftime("%F").to_string()
 }
 
 /// A tick's time: round already, so without the digits that say so.

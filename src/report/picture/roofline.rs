@@ -84,6 +84,10 @@ impl<'a> Roofline<'a> {
         self.counted.then(|| self.ideal / point.intensity)
     }
 
+    fn best(&self) -> Option<&Point<'a>> {
+        self.points.iter().max_by(|a, b| a.rate.total_cmp(&b.rate))
+    }
+
     fn roof(&self, intensity: f64) -> f64 {
         (intensity * self.gpu.dram).min(self.gpu.flops)
     }
@@ -136,6 +140,13 @@ impl<'a> Roofline<'a> {
             line.floor x1=(Share(x.share(self.ideal))) x2=(Share(x.share(self.ideal)))
                 y1=(Pixels(down(self.roof(self.ideal)))) y2=(Pixels(bottom)) {}
             (dots(&tries, HEIGHT))
+            @if let Some(best) = self.best() {
+                @let right = x.share(best.intensity) < 0.7;
+                text."best halo" x=(Share(x.share(best.intensity))) y=(Pixels(down(best.rate) + 4.0))
+                    dx=(if right { "10" } else { "-10" }) text-anchor=(if right { "start" } else { "end" }) {
+                    (site.ids.of(&best.attempt.id)) " " (words::percent(100.0 * self.reached(best)))
+                }
+            }
             @for dot in &records { (record(dot)) }
             text."floor halo" x=(Share(x.share(self.ideal))) dx="-6" y=(Pixels(bottom - 8.0)) text-anchor="end" { "the least traffic" }
             text."best halo" x=(Share(x.share(start))) dx="4" y="22" { (scaled(self.gpu.dram)) "B/s, " (self.gpu.name) }
@@ -167,9 +178,7 @@ impl<'a> Roofline<'a> {
 
     /// What the fastest point says.
     pub fn verdict(&self, site: &Site<'_>) -> String {
-        let Some(best) = self.points.iter().max_by(|a, b| a.rate.total_cmp(&b.rate)) else {
-            return String::new();
-        };
+        let Some(best) = self.best() else { return String::new() };
         let id = site.ids.of(&best.attempt.id);
         let share = words::percent(100.0 * self.reached(best));
         match self.traffic(best) {
