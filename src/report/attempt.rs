@@ -37,7 +37,8 @@ pub fn page(
     before: Option<&str>,
 ) -> Page {
     let short = site.ids.of(&attempt.id);
-    let contest = site.contest_of(attempt);
+    let place = site.place(&attempt.id);
+    let contest = place.map(|(contest, _)| contest);
     let outcome = &attempt.outcome;
     let parent = attempt.parent.as_ref().and_then(|id| site.attempts.get(id));
     let first = contest
@@ -78,7 +79,7 @@ pub fn page(
             },
             Err(why) => p.worse { "solution.cu cannot be read: " (layout::named(why, 300)) },
         }
-        (place(site, attempt, contest))
+        (self::place(site, attempt, place))
         h2 { "Built by" }
         (built(attempt))
     };
@@ -248,12 +249,9 @@ fn changed(
 }
 
 /// Where it stands among the others.
-fn place(site: &Site<'_>, attempt: &Attempt, contest: Option<&Contest<'_>>) -> Markup {
-    let Some(contest) = contest else { return html! {} };
+fn place(site: &Site<'_>, attempt: &Attempt, place: Option<(&Contest<'_>, usize)>) -> Markup {
+    let Some((contest, at)) = place else { return html! {} };
     let entries = &contest.history.entries;
-    let Some(at) = entries.iter().position(|entry| entry.attempt.id == attempt.id) else {
-        return html! {};
-    };
     // Its neighbourhood: the whole of a thousand attempts on each of a thousand pages would make
     // the report grow with their square.
     const AROUND: usize = 30;
@@ -263,6 +261,7 @@ fn place(site: &Site<'_>, attempt: &Attempt, contest: Option<&Contest<'_>>) -> M
         entries: around,
         floor_us: contest.floor_us(site),
         here: Some(&attempt.id),
+        links: around.len(),
         height: 200.0,
         up: "../",
         name: "progress",

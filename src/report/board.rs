@@ -3,7 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use leaderboard::{attempt::Verdict, board::Row, history::Entry};
+use leaderboard::{
+    attempt::{Time, Verdict},
+    board::Row,
+    facts::Fact,
+    history::Entry,
+};
 use maud::{Markup, html};
 
 use super::{
@@ -18,11 +23,12 @@ use super::{
     text,
 };
 use crate::render::words;
-use leaderboard::facts::Fact;
 
 /// Rows and records that are shown; the rest is on the pages of all attempts.
-const ROWS: usize = 100;
-const RECORDS: usize = 60;
+const ROWS: usize = 50;
+const RECORDS: usize = 40;
+/// Points of each kind that are links, in each picture of the page.
+const LINKS: usize = 150;
 /// Attempts whose bars are drawn.
 const BARS: usize = 3;
 const MISTAKES: usize = 20;
@@ -31,7 +37,7 @@ pub fn page(site: &Site<'_>, contest: &Contest<'_>) -> Page {
     let key = &contest.board.key;
     let current = problems::find(&key.problem).ok();
     let old = current.is_some_and(|problem| problem.manifest().revision != key.revision);
-    let progress = progress(site, contest, "../");
+    let progress = progress(site, contest, "../", 300.0, LINKS);
     let content = html! {
         h1 { (current.map_or(key.problem.as_str(), |problem| &problem.manifest().title)) }
         p { code { (key.problem) } ", " (text::label(&crate::render::board::place(key), 100)) }
@@ -45,7 +51,9 @@ pub fn page(site: &Site<'_>, contest: &Contest<'_>) -> Page {
             @if contest.board.rows.len() > ROWS {
                 p.dim { (words::count((contest.board.rows.len() - ROWS) as u64, "more solution")) " are slower: " code { "nibble leaderboard " (key.problem) } }
             }
-            (notes(site, contest))
+            @if contest.board.rows.iter().any(|row| row.indistinct) {
+                p.dim { "~ the measurements overlap: that order may be chance." }
+            }
         }
         h2 { "How it got there" }
         @if let Some(picture) = progress {
@@ -72,13 +80,20 @@ pub fn page(site: &Site<'_>, contest: &Contest<'_>) -> Page {
     }
 }
 
-pub fn progress(site: &Site<'_>, contest: &Contest<'_>, up: &str) -> Option<Markup> {
+pub fn progress(
+    site: &Site<'_>,
+    contest: &Contest<'_>,
+    up: &str,
+    height: f64,
+    links: usize,
+) -> Option<Markup> {
     Progress {
         site,
         entries: &contest.history.entries,
         floor_us: contest.floor_us(site),
         here: None,
-        height: if up.is_empty() { 170.0 } else { 300.0 },
+        links,
+        height,
         up,
         name: &format!("progress-{}", contest.name),
     }
@@ -133,44 +148,42 @@ fn longer(behind: f64) -> String {
 /// The first rows of the board.
 pub fn rows(site: &Site<'_>, contest: &Contest<'_>, shown: usize, up: &str) -> Markup {
     let modelled = contest.board.key.modelled;
-    let spread = if modelled { "" } else { ">±" };
-    let names = [
-        "rank",
-        "attempt",
-        "solution",
-        "author",
-        ">geomean",
-        spread,
-        ">behind",
-        ">of light",
-        ">attempts",
-        "message",
-    ];
-    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    let spread = (!modelled).then_some(">±");
+    // What decides stands left, where a phone shows it without scrolling.
+    let names: Vec<&str> = ["rank", "attempt", ">geomean"]
+        .into_iter()
+        .chain(spread)
+        .chain([">of light", ">behind", "solution", "author", "message", ">attempts"])
+        .collect();
     let body = html! {
         @for row in contest.board.rows.iter().take(shown) {
             @let best = row.best;
             tr class=[(row.rank == 1).then_some("first")] {
                 td.number { (row.rank) }
                 td { (layout::attempt_link(site, &best.id, up)) }
+                td.number { (best.geomean.map(|time| words::micros(time.us)).unwrap_or_default()) }
+                @if !modelled { td.number { (best.geomean.map(half_width).unwrap_or_default()) } }
+                td.number { (best.sol_percent.map(words::percent).unwrap_or_default()) }
+                td.number { (behind(row)) }
                 td { (layout::named(best.solution(), 40)) }
                 td { (layout::named(&best.author, 24)) }
-                td.number { (best.geomean.map(|time| words::micros(time.us)).unwrap_or_default()) }
-                @if !modelled {
-                    td.number {
-                        @if let Some(time) = best.geomean {
-                            (format!("{:.1} %", (time.interval_us.1 - time.interval_us.0) / 2.0 / time.us * 100.0))
-                        }
+                td.text {
+                    @if let Some(message) = &best.message { (layout::named(message, 120)) }
+                    @if let Some(earlier) = row.same_source {
+                        " " small.dim { "the same source as " (layout::attempt_link(site, earlier, up)) }
                     }
                 }
-                td.number { (behind(row)) }
-                td.number { (best.sol_percent.map(words::percent).unwrap_or_default()) }
                 td.number { (row.attempts) }
-                td.text { @if let Some(message) = &best.message { (layout::named(message, 120)) } }
             }
         }
     };
     layout::table("The best attempt of each solution and author", layout::heading(&names), body)
+}
+
+/// "0.3 %"
+fn half_width(time: Time) -> String {
+    let (low, high) = time.interval_us;
+    format!("{:.1} %", (high - low) / 2.0 / time.us * 100.0)
 }
 
 fn behind(row: &Row<'_>) -> String {
@@ -180,35 +193,18 @@ fn behind(row: &Row<'_>) -> String {
         .unwrap_or_default()
 }
 
-fn notes(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
-    let same = contest.board.rows.iter().take(ROWS).filter_map(|row| Some((row, row.same_source?)));
-    html! {
-        @if contest.board.rows.iter().any(|row| row.indistinct) {
-            p.dim { "~ the measurements overlap: that order may be chance." }
-        }
-        @for (row, earlier) in same {
-            p.dim {
-                (layout::attempt_link(site, &row.best.id, "../")) " has the same source as "
-                (layout::attempt_link(site, earlier, "../")) "."
-            }
-        }
-    }
-}
-
 /// Each step of the best-so-far line: who took it, what it gained, and what it changed for that.
 fn records(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
     let records: Vec<&Entry<'_>> = contest.records().collect();
     let from = records.len().saturating_sub(RECORDS);
     let head =
-        layout::heading(&["attempt", "when", "author", ">geomean", ">gained", "how", "compared"]);
+        layout::heading(&["attempt", ">geomean", ">gained", "how", "compared", "author", "when"]);
     let body = html! {
         @for (index, entry) in records.iter().enumerate().skip(from) {
             @let attempt = entry.attempt;
             @let before = index.checked_sub(1).map(|before| records[before].attempt);
             tr {
                 td { (layout::attempt_link(site, &attempt.id, "../")) }
-                td { (layout::moment(attempt.created)) }
-                td { (layout::named(&attempt.author, 24)) }
                 td.number { (attempt.geomean.map(|time| words::micros(time.us)).unwrap_or_default()) }
                 td.number {
                     @if let Some((before, now)) = before.and_then(|before| before.geomean.zip(attempt.geomean)) {
@@ -221,6 +217,8 @@ fn records(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
                         @if let Some(link) = comparison::link(site, &before.id, &attempt.id, &format!("with {}", site.ids.of(&before.id))) { (link) }
                     }
                 }
+                td { (layout::named(&attempt.author, 24)) }
+                td { (layout::moment(attempt.created)) }
             }
         }
     };
@@ -309,7 +307,7 @@ fn roofline(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
     let Some(roofline) = Roofline::new(site, &contest.board.key, &contest.history.entries) else {
         return html! {};
     };
-    let Some(picture) = roofline.draw(site, "../") else { return html! {} };
+    let Some(picture) = roofline.draw(site, LINKS, "../") else { return html! {} };
     let head = layout::heading(&[
         "attempt",
         ">FLOP per byte",

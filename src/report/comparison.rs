@@ -60,7 +60,7 @@ pub fn page(site: &Site<'_>, old: &Attempt, new: &Attempt, sources: [Option<&str
 /// Where a page about an attempt hangs: the boards, and its own.
 pub fn above(site: &Site<'_>, attempt: &Attempt) -> Vec<(String, String)> {
     let mut above = vec![("index.html".to_owned(), "Boards".to_owned())];
-    if let Some(contest) = site.contest_of(attempt) {
+    if let Some((contest, _)) = site.place(&attempt.id) {
         above.push((contest.page(), contest.title()));
     }
     above

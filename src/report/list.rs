@@ -75,30 +75,34 @@ fn turn(contest: &Contest<'_>, number: usize, count: usize) -> Markup {
 
 /// Attempts in the order they are given.
 pub fn table(site: &Site<'_>, entries: &[&Entry<'_>], up: &str) -> Markup {
-    let head = layout::heading(&[
-        "attempt", "when", "solution", "author", "verdict", ">geomean", ">change", "what",
-    ]);
+    let head =
+        layout::heading(&["attempt", "result", ">change", "what", "solution", "author", "when"]);
     let body = html! {
         @for entry in entries {
             @let attempt = entry.attempt;
             tr {
                 td { (layout::attempt_link(site, &attempt.id, up)) }
-                td { (layout::moment(attempt.created)) }
-                td { (layout::named(attempt.solution(), 40)) }
-                td { (layout::named(&attempt.author, 24)) }
-                td { (layout::verdict(attempt.verdict)) }
-                td.number {
-                    @if let Some(time) = attempt.geomean {
-                        @if entry.is_best { "★ " }
-                        (words::micros(time.us))
-                    }
-                }
+                td { (result(entry)) }
                 td.number { (change(site, entry, up)) }
                 td.text { (what(site, entry, up)) }
+                td { (layout::named(attempt.solution(), 40)) }
+                td { (layout::named(&attempt.author, 24)) }
+                td { (layout::moment(attempt.created)) }
             }
         }
     };
     layout::table("Attempts, newest first", head, body)
+}
+
+/// Its time, or what went wrong.
+fn result(entry: &Entry<'_>) -> Markup {
+    let attempt = entry.attempt;
+    html! {
+        @match attempt.geomean {
+            Some(time) => span.nowrap { (words::micros(time.us)) @if entry.is_best { " ★" } },
+            None => (layout::verdict(attempt.verdict)),
+        }
+    }
 }
 
 fn change(site: &Site<'_>, entry: &Entry<'_>, up: &str) -> Markup {

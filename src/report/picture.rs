@@ -15,7 +15,7 @@ pub mod progress;
 pub mod roofline;
 mod scale;
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use maud::{Markup, html};
 
@@ -66,46 +66,82 @@ fn step(path: &mut String, command: char, x: f64, y: f64) {
     path.push_str(&format!("{command}{} {}", Pixels(x * 1000.0), Pixels(y)));
 }
 
-/// A dot for each attempt: its place, its page if it has one, and what to say of it.
+/// An attempt's place in a picture, its page, and what to say of it.
 struct Dot {
     x: f64,
     y: f64,
-    href: Option<String>,
+    href: String,
     label: String,
 }
 
-/// Only the newest are links: a thousand of them would make a page of their own.
-const LINKED: usize = 300;
+/// A picture's dots, oldest first: marks that are all alike are one path, which takes 8 bytes for
+/// each instead of 180. The newest `links` of them are links, for the mouse; keyboards have the
+/// table and skip them.
+struct Dots<'a> {
+    dots: &'a [Dot],
+    links: usize,
+    /// Of the picture.
+    height: f64,
+    class: &'a str,
+    /// The mark in a path, from its place on: "h0" is a point.
+    stroke: &'a str,
+}
 
-/// Dots for attempts that are not remarkable: reached with a mouse, skipped by the keyboard, which
-/// has the table.
-fn dots(dots: &[Dot], height: f64) -> Markup {
-    let (old, new) = dots.split_at(dots.len().saturating_sub(LINKED));
-    let mut path = String::new();
-    for dot in old {
-        step(&mut path, 'M', dot.x, dot.y);
-        path.push_str("h0");
+impl Dots<'_> {
+    fn draw(&self, mark: impl Fn(&Dot) -> Markup) -> Markup {
+        let (plain, links) = self.dots.split_at(self.dots.len().saturating_sub(self.links));
+        let mut path = String::new();
+        let mut drawn = HashSet::new();
+        for dot in plain {
+            // Two in one cell cover each other: ten thousand attempts are a few thousand marks.
+            if drawn.insert(((dot.x * 450.0) as i64, (dot.y / 2.0) as i64)) {
+                step(&mut path, 'M', dot.x, dot.y);
+                path.push_str(self.stroke);
+            }
+        }
+        html! {
+            @if !path.is_empty() { (stretched(self.class, self.height, &path)) }
+            @for dot in links {
+                a href=(dot.href) tabindex="-1" aria-hidden="true" {
+                    title { (dot.label) }
+                    (mark(dot))
+                }
+            }
+        }
     }
+}
+
+/// The class of so many marks: smaller ones where they would cover the picture.
+fn crowd(marks: usize) -> &'static str {
+    if marks > 150 { "many" } else { "few" }
+}
+
+fn tries(dots: &[Dot], links: usize, height: f64) -> Markup {
+    Dots { dots, links, height, class: "try", stroke: "h0" }.draw(|dot| {
+        html! { circle.try cx=(Share(dot.x)) cy=(Pixels(dot.y)) r="3.5" {} }
+    })
+}
+
+/// Dots that keyboards stop at, if they lead anywhere.
+fn records(dots: &[Dot], links: bool) -> Markup {
     html! {
-        @if !old.is_empty() { (stretched("try", height, &path)) }
-        @for dot in new {
-            (linked(dot, false, html! { circle.try cx=(Share(dot.x)) cy=(Pixels(dot.y)) r="3.5" {} }))
+        @for dot in dots {
+            @let mark = html! { circle.record cx=(Share(dot.x)) cy=(Pixels(dot.y)) r="5.5" {} };
+            @if links {
+                a href=(dot.href) aria-label=(dot.label) { title { (dot.label) } (mark) }
+            } @else {
+                (mark)
+            }
         }
     }
 }
 
-/// A dot that keyboards stop at.
-fn record(dot: &Dot) -> Markup {
-    linked(dot, true, html! { circle.record cx=(Share(dot.x)) cy=(Pixels(dot.y)) r="5.5" {} })
-}
+/// The last so many records are marked as such; before them, the line alone tells.
+const RECORDS: usize = 40;
 
-fn linked(dot: &Dot, stop: bool, mark: Markup) -> Markup {
-    let titled = html! { g { title { (dot.label) } (mark) } };
-    match (&dot.href, stop) {
-        (None, _) => titled,
-        (Some(href), true) => html! { a href=(href) aria-label=(dot.label) { (titled) } },
-        (Some(href), false) => {
-            html! { a href=(href) tabindex="-1" aria-hidden="true" { (titled) } }
-        }
-    }
+/// The older of the records are no more than tries.
+fn demote<T>(mut records: Vec<T>, tries: &mut Vec<T>) -> Vec<T> {
+    let surplus = records.len().saturating_sub(RECORDS);
+    tries.splice(0..0, records.drain(..surplus));
+    records
 }

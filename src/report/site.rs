@@ -35,6 +35,8 @@ pub struct Site<'a> {
     pub contests: Vec<Contest<'a>>,
     pub ids: &'a ShortIds,
     pub made: Timestamp,
+    /// Of each attempt its contest, and where in that one's history it is.
+    places: HashMap<&'a AttemptId, (usize, usize)>,
     /// Of each attempt, those that began with it.
     pub children: HashMap<&'a AttemptId, Vec<&'a AttemptId>>,
     /// Which two have a page beside each other: the one that changes are relative to comes first.
@@ -89,12 +91,19 @@ impl<'a> Site<'a> {
                 pair(&step[0].attempt.id, &step[1].attempt.id);
             }
         }
-        Self { summaries, attempts, damaged, contests, ids, made, children, pairs }
+        let mut places = HashMap::new();
+        for (contest, one) in contests.iter().enumerate() {
+            for (at, entry) in one.history.entries.iter().enumerate() {
+                places.insert(&entry.attempt.id, (contest, at));
+            }
+        }
+        Self { summaries, attempts, damaged, contests, ids, made, places, children, pairs }
     }
 
-    pub fn contest_of(&self, attempt: &Attempt) -> Option<&Contest<'a>> {
-        let key = BoardKey::of(&Summary::from(attempt));
-        self.contests.iter().find(|contest| contest.board.key == key)
+    /// The attempt's board, and where among its attempts it is.
+    pub fn place(&self, id: &AttemptId) -> Option<(&Contest<'a>, usize)> {
+        let (contest, at) = *self.places.get(id)?;
+        Some((&self.contests[contest], at))
     }
 
     /// The page that shows these two, if there is one, whichever of them is the older.

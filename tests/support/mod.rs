@@ -1,8 +1,10 @@
 //! Starts nibble in a folder of its own and judges what it did.
 
 mod attempts;
+pub mod browser;
 mod mock;
 mod nibble;
+mod page;
 mod processes;
 mod redact;
 mod run;
@@ -10,6 +12,7 @@ mod run;
 pub use attempts::Made;
 pub use mock::{ON_MOCK, mock};
 pub use nibble::Nibble;
+pub use page::Page;
 pub use processes::descendants;
 pub use redact::redacted;
 pub use run::Run;

@@ -10,7 +10,7 @@ use leaderboard::attempt::Size;
 use maud::{Markup, html};
 
 use super::{Pixels, Share, picture};
-use crate::render::words;
+use crate::{render::words, report::text};
 
 /// One attempt's bars.
 pub struct Series<'a> {
@@ -45,7 +45,7 @@ pub fn draw(name: &str, series: &[Series<'_>]) -> Option<Markup> {
         line.floor x1=(Share(light)) x2=(Share(light)) y1="15" y2=(Pixels(height)) {}
         @for (row, size) in sizes.iter().enumerate() {
             @let top = 16.0 + block * row as f64;
-            text y=(Pixels(top + 15.0)) { (size.name) }
+            text y=(Pixels(top + 15.0)) { (text::label(&size.name, 40)) }
             @for (place, one) in series.iter().enumerate() {
                 @let y = top + HEADING + BAR * place as f64;
                 @if let Some(size) = of(one, size) {

@@ -14,14 +14,11 @@
 use leaderboard::{AttemptId, attempt::Verdict, history::Entry};
 use maud::{Markup, html};
 
-use super::{Dot, Pixels, Share, dots, linked, picture, record, scale::Log, step, stretched};
+use super::{Dot, Dots, Pixels, Share, demote, picture, scale::Log, step, stretched};
 use crate::{
     record as translation,
     render::{style, words},
-    report::{
-        site::{self, Site},
-        text,
-    },
+    report::site::{self, Site},
 };
 
 pub struct Progress<'a> {
@@ -32,6 +29,8 @@ pub struct Progress<'a> {
     pub floor_us: Option<f64>,
     /// The attempt whose page this is on.
     pub here: Option<&'a AttemptId>,
+    /// Points that are links, of each kind; none makes it a thumbnail.
+    pub links: usize,
     pub height: f64,
     /// What leads from the page to the report's folder.
     pub up: &'a str,
@@ -68,9 +67,11 @@ impl Progress<'_> {
                 line.floor x2="100%" y1=(Pixels(y(floor))) y2=(Pixels(y(floor))) {}
             }
             (stretched("best", self.height, &self.best_line(&y)))
-            (self.failed())
-            (dots(&tries, self.height))
-            @for dot in &records { (record(dot)) }
+            g class=(super::crowd(self.entries.len())) {
+                (self.failed())
+                (super::tries(&tries, self.links, self.height))
+                (super::records(&records, self.links > 0))
+            }
             @if let Some((x, y)) = self.here(&y) {
                 circle.here cx=(Share(x)) cy=(Pixels(y)) r="9" {}
             }
@@ -151,20 +152,18 @@ impl Progress<'_> {
                 dots.push(self.dot(index, y(us), &words::micros(us)));
             }
         }
-        // The newest: more cannot be told apart, and a page has its limit.
-        let surplus = records.len().saturating_sub(super::LINKED);
-        tries.splice(0..0, records.drain(..surplus));
+        let records = demote(records, &mut tries);
         (tries, records)
     }
 
     fn dot(&self, index: usize, y: f64, result: &str) -> Dot {
         let attempt = self.entries[index].attempt;
-        let mut label = format!("{} {result}", self.site.ids.of(&attempt.id));
-        if let Some(message) = &attempt.message {
-            label.push_str(&format!(": {}", text::label(message, 60)));
+        Dot {
+            x: self.x(index),
+            y,
+            href: format!("{}{}", self.up, site::attempt(&attempt.id)),
+            label: format!("{} {result}", self.site.ids.of(&attempt.id)),
         }
-        let href = format!("{}{}", self.up, site::attempt(&attempt.id));
-        Dot { x: self.x(index), y, href: Some(href), label }
     }
 
     fn failed(&self) -> Markup {
@@ -175,20 +174,11 @@ impl Progress<'_> {
                 self.dot(index, 4.0, style::words(verdict))
             })
             .collect();
-        let (old, new) = failed.split_at(failed.len().saturating_sub(super::LINKED));
-        let mut path = String::new();
-        for dot in old {
-            step(&mut path, 'M', dot.x, dot.y);
-            path.push_str("v12");
-        }
-        html! {
-            @if !old.is_empty() { (stretched("failed", self.height, &path)) }
-            @for dot in new {
-                (linked(dot, false, html! {
-                    line.failed x1=(Share(dot.x)) x2=(Share(dot.x)) y1="4" y2="16" {}
-                }))
-            }
-        }
+        let (links, height) = (self.links, self.height);
+        Dots { dots: &failed, links, height, class: "failed", stroke: "v12" }.draw(|dot| {
+            let x = Share(dot.x);
+            html! { line.failed x1=(x) x2=(x) y1=(Pixels(dot.y)) y2=(Pixels(dot.y + 12.0)) {} }
+        })
     }
 
     fn here(&self, y: &dyn Fn(f64) -> f64) -> Option<(f64, f64)> {

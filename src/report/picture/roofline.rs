@@ -21,13 +21,10 @@ use leaderboard::{Attempt, attempt::Verdict, board::BoardKey, history::Entry};
 use maud::{Markup, html};
 use problems::{CaseSpec, Problem};
 
-use super::{Dot, Pixels, Share, dots, picture, record, scale::Log};
+use super::{Dot, Pixels, Share, demote, picture, scale::Log};
 use crate::{
     render::words,
-    report::{
-        site::{self, Site},
-        text,
-    },
+    report::site::{self, Site},
 };
 
 const HEIGHT: f64 = 300.0;
@@ -96,7 +93,8 @@ impl<'a> Roofline<'a> {
         self.gpu.flops / self.gpu.dram
     }
 
-    pub fn draw(&self, site: &Site<'_>, up: &str) -> Option<Markup> {
+    /// `links` are as in [`super::progress::Progress`].
+    pub fn draw(&self, site: &Site<'_>, links: usize, up: &str) -> Option<Markup> {
         let intensities = self.points.iter().map(|point| point.intensity).chain([self.ideal]);
         let mut x = Log::around(intensities.clone().flat_map(|one| [one / 1.5, one * 1.5]))?;
         let near = self.corner() < x.high() * 10.0;
@@ -115,12 +113,10 @@ impl<'a> Roofline<'a> {
         let start = x.low().max(y.low() / self.gpu.dram);
         let end = x.high().min(self.corner());
         let dot = |point: &Point<'_>| self.dot(point, site, up, &x, &down);
-        let (records, tries): (Vec<_>, Vec<_>) =
+        let (records, mut tries): (Vec<_>, Vec<_>) =
             self.points.iter().partition(|point| point.is_best);
-        let surplus = records.len().saturating_sub(super::LINKED);
-        let tries: Vec<Dot> =
-            records[..surplus].iter().chain(&tries).map(|point| dot(point)).collect();
-        let records: Vec<Dot> = records[surplus..].iter().map(|point| dot(point)).collect();
+        let records: Vec<Dot> = demote(records, &mut tries).into_iter().map(dot).collect();
+        let tries: Vec<Dot> = tries.into_iter().map(dot).collect();
         let content = html! {
             @for tick in y.ticks() {
                 line.grid x2="100%" y1=(Pixels(down(tick))) y2=(Pixels(down(tick))) {}
@@ -139,7 +135,10 @@ impl<'a> Roofline<'a> {
             }
             line.floor x1=(Share(x.share(self.ideal))) x2=(Share(x.share(self.ideal)))
                 y1=(Pixels(down(self.roof(self.ideal)))) y2=(Pixels(bottom)) {}
-            (dots(&tries, HEIGHT))
+            g class=(super::crowd(self.points.len())) {
+                (super::tries(&tries, links, HEIGHT))
+                (super::records(&records, links > 0))
+            }
             @if let Some(best) = self.best() {
                 @let right = x.share(best.intensity) < 0.7;
                 text."best halo" x=(Share(x.share(best.intensity))) y=(Pixels(down(best.rate) + 4.0))
@@ -147,7 +146,6 @@ impl<'a> Roofline<'a> {
                     (site.ids.of(&best.attempt.id)) " " (words::percent(100.0 * self.reached(best)))
                 }
             }
-            @for dot in &records { (record(dot)) }
             text."floor halo" x=(Share(x.share(self.ideal))) dx="-6" y=(Pixels(bottom - 8.0)) text-anchor="end" { "the least traffic" }
             text."best halo" x=(Share(x.share(start))) dx="4" y="22" { (scaled(self.gpu.dram)) "B/s, " (self.gpu.name) }
         };
@@ -164,15 +162,11 @@ impl<'a> Roofline<'a> {
     ) -> Dot {
         let id = &point.attempt.id;
         let share = words::percent(100.0 * self.reached(point));
-        let mut label = format!("{}: {share} of the roof above it", site.ids.of(id));
-        if let Some(message) = &point.attempt.message {
-            label.push_str(&format!(". {}", text::label(message, 60)));
-        }
         Dot {
             x: x.share(point.intensity),
             y: down(point.rate),
-            href: Some(format!("{up}{}", site::attempt(id))),
-            label,
+            href: format!("{up}{}", site::attempt(id)),
+            label: format!("{}: {share} of the roof above it", site.ids.of(id)),
         }
     }
 
