@@ -40,7 +40,7 @@ pub fn page(site: &Site<'_>) -> Page {
         @for (place, contest) in site.contests.iter().enumerate() {
             h2 { a href=(contest.page()) { (contest.title()) } }
             p { (board::answer(site, contest, "")) }
-            @if let Some(picture) = board::progress(site, contest, "", 170.0, 0).filter(|_| place < PICTURES) {
+            @if let Some(picture) = board::journey::picture(site, contest, "", 170.0, 0).filter(|_| place < PICTURES) {
                 figure { (picture) }
             }
             @if !contest.board.rows.is_empty() { (board::rows(site, contest, ROWS, "")) }
