@@ -21,6 +21,7 @@ fn every_verb_explains_itself_within_80_columns() {
         "history",
         "attempt",
         "diff",
+        "report",
         "doctor",
         "toolchain",
     ];

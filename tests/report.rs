@@ -269,7 +269,9 @@ fn a_browser_shows_it() {
             return;
         };
         assert_eq!(console, [] as [&str; 0], "{scheme:?}");
-        assert_eq!(looks.len(), paths.len() * widths.len(), "{scheme:?}: pages did not load");
+        let seen: Vec<_> = looks.iter().map(|look| (look.page.as_str(), look.width)).collect();
+        let wanted = paths.iter().flat_map(|page| widths.map(|width| (page.as_str(), width)));
+        assert_eq!(seen, wanted.collect::<Vec<_>>(), "{scheme:?}: pages did not load");
         for look in looks {
             assert!(look.overflow <= 0, "wider than the screen: {look:?}");
             assert_eq!(look.ground, ground, "{look:?}");

@@ -62,8 +62,8 @@ fn line(change: &InlineChange<'_, str>) -> Markup {
     let words = html! {
         @for (emphasised, part) in change.iter_strings_lossy() {
             @let part = part.trim_end_matches(['\n', '\r']);
-            @if emphasised && !part.is_empty() { b { (text::visible(part)) } }
-            @else { (text::visible(part)) }
+            @if emphasised && !part.is_empty() { b { (part) } }
+            @else { (part) }
         }
     };
     match change.tag() {

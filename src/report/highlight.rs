@@ -77,8 +77,8 @@ pub fn source(source: &str, room: usize) -> (Markup, usize) {
             span.line id={ "L" (index + 1) } {
                 @for (kind, token) in line {
                     @match kind.class() {
-                        Some(class) => span class=(class) { (text::visible(token)) },
-                        None => (text::visible(token)),
+                        Some(class) => span class=(class) { (token) },
+                        None => (token),
                     }
                 }
             }

@@ -63,7 +63,8 @@ impl Page {
                 }
             }
         };
-        page.into_string()
+        // Once for all: whatever a template forgot.
+        text::visible(&page.into_string()).into_owned()
     }
 }
 
@@ -145,5 +146,56 @@ pub fn figure(picture: Markup, caption: Markup, numbers: Markup) -> Markup {
             summary { "The numbers of this picture" }
             (numbers)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The colours of one scheme, as the style sheet names them.
+    fn colours(block: &str) -> impl Fn(&str) -> [f64; 3] {
+        move |name| {
+            let (_, after) = block.split_once(&format!("--{name}: #")).expect(name);
+            [0, 2, 4].map(|at| {
+                let channel = u8::from_str_radix(&after[at..at + 2], 16).expect("two digits");
+                f64::from(channel) / 255.0
+            })
+        }
+    }
+
+    /// WCAG 2.2, "relative luminance" and "contrast ratio".
+    fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+        let linear = |c: f64| {
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        let luminance =
+            |[r, g, b]: [f64; 3]| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn every_text_stands_out_from_its_ground() {
+        let (light, rest) = STYLE.split_once("@media (prefers-color-scheme: dark)").expect("dark");
+        let (dark, _) = rest.split_once("* {").expect("the colours' end");
+        for (scheme, block) in [("light", light), ("dark", dark)] {
+            let colour = colours(block);
+            let mut pairs: Vec<(&str, &str)> = Vec::new();
+            for text in ["text", "dim", "link", "good", "bad", "light", "second", "third"] {
+                pairs.extend([(text, "ground"), (text, "raised")]);
+            }
+            for text in ["keyword", "type", "number", "string"] {
+                pairs.push((text, "raised"));
+            }
+            for ground in ["added", "removed", "added-word", "removed-word"] {
+                pairs.push(("text", ground));
+            }
+            for (text, ground) in pairs {
+                let ratio = contrast(colour(text), colour(ground));
+                assert!(ratio >= 4.5, "{scheme}: {text} on {ground} has {ratio:.2}");
+            }
+        }
+        assert!((contrast([0.0; 3], [1.0; 3]) - 21.0).abs() < 1e-9, "black on white is 21 to 1");
     }
 }

@@ -1,6 +1,7 @@
-//! What users wrote, made fit for a page. Markup is escaped by maud, everywhere and by itself; what
-//! is left is what HTML cannot hold (control characters), what deceives readers (characters that
-//! turn the direction of writing, in which source has been hidden) and what is too long.
+//! What users wrote, made fit for a page. Markup is escaped by maud, everywhere and by itself. What
+//! is left is what HTML cannot hold (control characters) and what deceives readers (characters that
+//! turn the direction of writing, behind which source has been hidden): every page as a whole goes
+//! through [`visible`]. And what is too long, which each place cuts to its room.
 
 use std::borrow::Cow;
 

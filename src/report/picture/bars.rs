@@ -87,7 +87,7 @@ fn describe(
     let times: Vec<String> = times.collect();
     format!(
         "{}: the speed of light is {}; {}.",
-        size.name,
+        text::label(&size.name, 40),
         words::micros(size.sol_us),
         times.join(", ")
     )
