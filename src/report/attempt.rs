@@ -3,7 +3,7 @@
 
 use leaderboard::{
     Attempt, AttemptId,
-    attempt::{Kernel, Size, Verdict, solution_name},
+    attempt::{Kernel, Size, solution_name},
     facts::caveats,
 };
 use maud::{Markup, html};
@@ -56,7 +56,9 @@ pub fn page(
             (layout::verdict(outcome.verdict)) ", by " (layout::named(&attempt.author, 60)) ", "
             (layout::moment(attempt.created))
         }
-        @if let Some(message) = &attempt.message { p.message { bdi { (text::beginning(message, 6000).0) } } }
+        @if let Some(message) = &attempt.message {
+            p.message { bdi { (text::beginning(message, 6000).0) } }
+        }
         (headline(site, attempt, contest, parent, first))
         (failure::section(attempt, lines))
         (times(site, attempt, &others))
@@ -230,20 +232,23 @@ fn changed(
     before: Option<&str>,
     after: Option<&str>,
 ) -> Markup {
-    let short = site.ids.of(parent);
+    let command = format!("nibble diff {}", site.ids.of(&attempt.id));
     html! {
         @match (before, after) {
             (Some(before), Some(after)) => {
                 p {
                     "Against its parent " (layout::attempt_link(site, parent, "../"))
-                    @if let Some(link) = comparison::link(site, parent, &attempt.id, "both side by side") {
+                    @if let Some(link) = comparison::link(site, parent, &attempt.id, "side by side") {
                         "; " (link)
                     }
                     "."
                 }
-                (diff::sources(before, after, DIFF, &format!("nibble diff {}", site.ids.of(&attempt.id))))
+                (diff::sources(before, after, DIFF, &command))
             },
-            _ => p { "Its parent " code { (short) } " cannot be read, or is not in this leaderboard." },
+            _ => p {
+                "Its parent " code { (site.ids.of(parent)) }
+                " cannot be read, or is not in this leaderboard."
+            },
         }
     }
 }
@@ -305,19 +310,15 @@ fn built(attempt: &Attempt) -> Markup {
             @if !outcome.toolchain.flags.is_empty() {
                 ", " code { (layout::named(&outcome.toolchain.flags.join(" "), 400)) }
             }
-            ", for " (layout::named(&outcome.device.name, 60)) ", " (layout::named(&outcome.device.arch, 20))
-            ". Source BLAKE3 " code { (layout::named(&attempt.source_hash, 16)) } "."
+            ", for " (layout::named(&outcome.device.name, 60)) ", "
+            (layout::named(&outcome.device.arch, 20)) ". Source BLAKE3 "
+            code { (layout::named(&attempt.source_hash, 16)) } "."
         }
         p.dim {
-            "In a terminal: " code { "nibble attempt " (site_id(attempt)) }
-            @if outcome.verdict == Verdict::Accepted { ", and " code { "--source" } " prints its source" }
-            "."
+            "In a terminal: " code { "nibble attempt " (attempt.id.tail()) }
+            "; with " code { "--source" } " it prints the source."
         }
     }
-}
-
-fn site_id(attempt: &Attempt) -> &str {
-    attempt.id.tail()
 }
 
 fn kernels(kernels: &[Kernel]) -> Markup {
@@ -325,7 +326,8 @@ fn kernels(kernels: &[Kernel]) -> Markup {
     let body = html! {
         @for kernel in kernels.iter().take(LISTED) {
             tr {
-                th.text scope="row" { code { (layout::named(kernel.name.split('(').next().unwrap_or(&kernel.name), 80)) } }
+                @let name = kernel.name.split('(').next().unwrap_or(&kernel.name);
+                th.text scope="row" { code { (layout::named(name, 80)) } }
                 td.number { (kernel.registers) }
                 td.number { (words::bytes(kernel.spill_bytes.into())) }
                 td.number { (words::bytes(kernel.shared_bytes.into())) }

@@ -77,7 +77,8 @@ pub fn answer(site: &Site<'_>, contest: &Contest<'_>, up: &str) -> Markup {
     html! {
         @if let Some(row) = contest.board.rows.first() {
             @let best = row.best;
-            (layout::attempt_link(site, &best.id, up)) ", " strong { (layout::named(best.solution(), 60)) }
+            (layout::attempt_link(site, &best.id, up)) ", "
+            strong { (layout::named(best.solution(), 60)) }
             " by " (layout::named(&best.author, 40)) ", is first with "
             strong { (best.geomean.map(|time| words::micros(time.us)).unwrap_or_default()) }
             @if let Some(percent) = best.sol_percent {
@@ -135,7 +136,10 @@ pub fn rows(site: &Site<'_>, contest: &Contest<'_>, shown: usize, up: &str) -> M
                 td.text {
                     @if let Some(message) = &best.message { (layout::named(message, 120)) }
                     @if let Some(earlier) = row.same_source {
-                        " " small.dim { "the same source as " (layout::attempt_link(site, earlier, up)) }
+                        " "
+                        small.dim {
+                            "the same source as " (layout::attempt_link(site, earlier, up))
+                        }
                     }
                 }
                 td.number { (row.attempts) }

@@ -37,7 +37,9 @@ pub fn page(site: &Site<'_>, old: &Attempt, new: &Attempt, sources: [Option<&str
             h2 { "Against the speed of light" }
             figure {
                 (picture)
-                figcaption { "The speed of light is the least time that a size can take on this device." }
+                figcaption {
+                    "The speed of light is the least time that a size can take on this device."
+                }
             }
         }
         h2 { "Facts" }
@@ -91,7 +93,8 @@ fn answer(a: &str, b: &str, old: &Attempt, new: &Attempt) -> Markup {
                 }
             },
             (None, Some(after)) => {
-                " was accepted with " (words::micros(after.us)) "; " code { (a) } (parent) ", failed."
+                " was accepted with " (words::micros(after.us)) "; "
+                code { (a) } (parent) ", failed."
             },
             (Some(_), None) => { " failed; " code { (a) } (parent) ", was accepted." },
             (None, None) => { " and " code { (a) } (parent) ", both failed." },

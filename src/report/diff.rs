@@ -20,7 +20,9 @@ pub fn sources(before: &str, after: &str, room: usize, whole: &str) -> Markup {
         return html! { p { "The sources are the same." } };
     }
     if before.len().max(after.len()) > LONGEST {
-        return html! { p { "The sources are too long for this page: " code { (whole) } " compares them." } };
+        return html! {
+            p { "The sources are too long for this page: " code { (whole) } " compares them." }
+        };
     }
     let diff = TextDiff::from_lines(before, after);
     let mut used = 0;
@@ -28,10 +30,11 @@ pub fn sources(before: &str, after: &str, room: usize, whole: &str) -> Markup {
     let mut cut = false;
     'groups: for group in diff.grouped_ops(CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let old = first.old_range().start..last.old_range().end;
+        let new = first.new_range().start..last.new_range().end;
         shown.push(html! {
             span.hunk {
-                "@@ -" (first.old_range().start + 1) "," (last.old_range().end - first.old_range().start)
-                " +" (first.new_range().start + 1) "," (last.new_range().end - first.new_range().start) " @@"
+                "@@ -" (old.start + 1) "," (old.len()) " +" (new.start + 1) "," (new.len()) " @@"
             }
         });
         for change in group.iter().flat_map(|op| diff.iter_inline_changes(op)) {

@@ -50,7 +50,7 @@ fn fault(fault: &str, file: &str, lines: usize) -> Markup {
     let (shown, left) = text::beginning(fault.trim_end(), FAULT);
     html! {
         pre tabindex="0" role="region" aria-label="Fault" {
-            @for part in places(&shown, solution_name(file), lines) {
+            @for part in places(shown, solution_name(file), lines) {
                 @match part {
                     Part::Text(text) => (text),
                     Part::Place { text, line } => a href={ "#L" (line) } { (text) },

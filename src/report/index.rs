@@ -40,8 +40,10 @@ pub fn page(site: &Site<'_>) -> Page {
         @for (place, contest) in site.contests.iter().enumerate() {
             h2 { a href=(contest.page()) { (contest.title()) } }
             p { (board::answer(site, contest, "")) }
-            @if let Some(picture) = board::journey::picture(site, contest, "", 170.0, 0).filter(|_| place < PICTURES) {
-                figure { (picture) }
+            @if place < PICTURES {
+                @if let Some(picture) = board::journey::picture(site, contest, "", 170.0, 0) {
+                    figure { (picture) }
+                }
             }
             @if !contest.board.rows.is_empty() { (board::rows(site, contest, ROWS, "")) }
             p { a href=(contest.page()) { "Progress, bars, roofline and comparisons" } }
@@ -84,7 +86,10 @@ fn damaged(site: &Site<'_>) -> Markup {
             }
             ul {
                 @for one in site.damaged.iter().take(DAMAGED) {
-                    li { code { (layout::named(&one.name, 60)) } ": " (layout::named(&one.defect, 200)) }
+                    li {
+                        code { (layout::named(&one.name, 60)) } ": "
+                        (layout::named(&one.defect, 200))
+                    }
                 }
                 @if site.damaged.len() > DAMAGED {
                     li { "and " (site.damaged.len() - DAMAGED) " more" }

@@ -60,7 +60,9 @@ fn turn(contest: &Contest<'_>, number: usize, count: usize) -> Markup {
         @if count > 1 {
             nav aria-label="Pages" {
                 p {
-                    @if number > 1 { a rel="prev" href={ "../" (contest.list(number - 1)) } { "Newer" } " " }
+                    @if number > 1 {
+                        a rel="prev" href={ "../" (contest.list(number - 1)) } { "Newer" } " "
+                    }
                     "Page " (number) " of " (count) " "
                     @if number > 2 { a href={ "../" (contest.list(1)) } { "Newest" } " " }
                     @if number < count {

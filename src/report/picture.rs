@@ -66,6 +66,21 @@ fn step(path: &mut String, command: char, x: f64, y: f64) {
     path.push_str(&format!("{command}{} {}", Pixels(x * 1000.0), Pixels(y)));
 }
 
+/// A line from edge to edge.
+fn level(class: &str, y: f64) -> Markup {
+    html! { line class=(class) x2="100%" y1=(Pixels(y)) y2=(Pixels(y)) {} }
+}
+
+fn upright(class: &str, x: f64, from: f64, to: f64) -> Markup {
+    let x = Share(x);
+    html! { line class=(class) x1=(x) x2=(x) y1=(Pixels(from)) y2=(Pixels(to)) {} }
+}
+
+/// A label left of the picture, at that height.
+fn left(y: f64, text: impl fmt::Display) -> Markup {
+    html! { text.tick x="-8" y=(Pixels(y + 4.0)) text-anchor="end" { (text.to_string()) } }
+}
+
 /// An attempt's place in a picture, its page, and what to say of it.
 struct Dot {
     x: f64,

@@ -69,14 +69,14 @@ fn records(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
                 td { (layout::attempt_link(site, &attempt.id, "../")) }
                 td.number { (attempt.geomean.map(|time| words::micros(time.us)).unwrap_or_default()) }
                 td.number {
-                    @if let Some((before, now)) = before.and_then(|before| before.geomean.zip(attempt.geomean)) {
-                        (words::change(before.us, now.us))
-                    }
+                    @let times = before.and_then(|before| before.geomean.zip(attempt.geomean));
+                    @if let Some((before, now)) = times { (words::change(before.us, now.us)) }
                 }
                 td.text { (how(entry)) }
                 td {
                     @if let Some(before) = before {
-                        @if let Some(link) = comparison::link(site, &before.id, &attempt.id, &format!("with {}", site.ids.of(&before.id))) { (link) }
+                        @let text = format!("with {}", site.ids.of(&before.id));
+                        (comparison::link(site, &before.id, &attempt.id, &text).unwrap_or_default())
                     }
                 }
                 td { (layout::named(&attempt.author, 24)) }
@@ -85,7 +85,9 @@ fn records(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
         }
     };
     html! {
-        @if !records.is_empty() { (layout::table("Records: attempts that were the fastest until then", head, body)) }
+        @if !records.is_empty() {
+            (layout::table("Records: attempts that were the fastest until then", head, body))
+        }
         @if from > 0 { p.dim { "And " (words::count(from as u64, "earlier record")) "." } }
     }
 }

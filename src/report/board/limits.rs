@@ -55,8 +55,9 @@ pub fn bars(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
         (layout::figure(
             picture,
             html! {
-                "What share of the speed of light the first " (first.len()) " reach at each size. The speed of "
-                "light is the least time that a size can take on this device, whatever the kernel."
+                "What share of the speed of light the first " (first.len()) " reach at each size. "
+                "The speed of light is the least time that a size can take on this device, "
+                "whatever the kernel."
             },
             layout::table("Each size against the speed of light", head, numbers),
         ))
@@ -84,7 +85,9 @@ pub fn roofline(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
                 td.number { (words::magnitude(point.intensity)) }
                 td.number { (words::grouped((point.rate / 1e9).round() as u64)) }
                 td.number { (words::percent(100.0 * roofline.reached(point))) }
-                td.number { (roofline.traffic(point).map(|over| format!("{over:.2} ×")).unwrap_or_default()) }
+                td.number {
+                    @if let Some(over) = roofline.traffic(point) { (format!("{over:.2} ×")) }
+                }
             }
         }
     };
@@ -93,8 +96,8 @@ pub fn roofline(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
         (layout::figure(
             picture,
             html! {
-                (roofline.verdict(site)) " A point below the slope waits for something other than memory; a point left "
-                "of the dashed line moves bytes that it need not."
+                (roofline.verdict(site)) " A point below the slope waits for something other than "
+                "memory; a point left of the dashed line moves bytes that it need not."
             },
             layout::table("Records on the roofline, newest first", head, numbers),
         ))

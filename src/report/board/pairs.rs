@@ -16,18 +16,22 @@ pub fn section(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
     let head = html! {
         tr {
             td {}
-            @for column in &first[..first.len() - 1] { th scope="col" { (site.ids.of(&column.best.id)) } }
+            @for column in &first[..first.len() - 1] {
+                th scope="col" { (site.ids.of(&column.best.id)) }
+            }
         }
     };
     let body = html! {
         @for (place, row) in first.iter().enumerate().skip(1) {
             tr {
-                th scope="row" { (site.ids.of(&row.best.id)) " " (layout::named(row.best.solution(), 30)) }
-                @for column in &first[..first.len() - 1] {
+                @let own = &row.best.id;
+                th scope="row" { (site.ids.of(own)) " " (layout::named(row.best.solution(), 30)) }
+                @for (at, column) in first[..first.len() - 1].iter().enumerate() {
+                    @let other = &column.best.id;
+                    @let text = format!("{} and {}", site.ids.of(own), site.ids.of(other));
                     td {
-                        @if first[..place].iter().any(|before| before.best.id == column.best.id) {
-                            @let name = format!("{} and {}", site.ids.of(&row.best.id), site.ids.of(&column.best.id));
-                            @if let Some(link) = comparison::link(site, &row.best.id, &column.best.id, &name) { (link) }
+                        @if at < place {
+                            (comparison::link(site, own, other, &text).unwrap_or_default())
                         }
                     }
                 }

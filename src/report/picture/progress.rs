@@ -14,7 +14,9 @@
 use leaderboard::{AttemptId, attempt::Verdict, history::Entry};
 use maud::{Markup, html};
 
-use super::{Dot, Dots, Pixels, Share, demote, picture, scale::Log, step, stretched};
+use super::{
+    Dot, Dots, Pixels, Share, demote, left, level, picture, scale::Log, step, stretched, upright,
+};
 use crate::{
     record as translation,
     render::{style, words},
@@ -58,14 +60,12 @@ impl Progress<'_> {
         let (first, last) = self.dates();
         let content = html! {
             rect.lane width="100%" height=(LANE) {}
-            text.tick x="-8" y="14" text-anchor="end" { "failed" }
+            (left(LANE / 2.0, "failed"))
             @for tick in scale.ticks() {
-                line.grid x2="100%" y1=(Pixels(y(tick))) y2=(Pixels(y(tick))) {}
-                text.tick x="-8" y=(Pixels(y(tick) + 4.0)) text-anchor="end" { (round(tick)) }
+                (level("grid", y(tick)))
+                (left(y(tick), round(tick)))
             }
-            @if let Some(floor) = self.floor_us {
-                line.floor x2="100%" y1=(Pixels(y(floor))) y2=(Pixels(y(floor))) {}
-            }
+            @if let Some(floor) = self.floor_us { (level("floor", y(floor))) }
             (stretched("best", self.height, &self.best_line(&y)))
             g class=(super::crowd(self.entries.len())) {
                 (self.failed())
@@ -76,9 +76,13 @@ impl Progress<'_> {
                 circle.here cx=(Share(x)) cy=(Pixels(y)) r="9" {}
             }
             @if let Some(floor) = self.floor_us {
-                text."floor halo" y=(Pixels(y(floor) - 5.0)) { "speed of light " (words::micros(floor)) }
+                text."floor halo" y=(Pixels(y(floor) - 5.0)) {
+                    "speed of light " (words::micros(floor))
+                }
             }
-            text."best halo" x="100%" y=(Pixels(label_y)) text-anchor="end" { (words::micros(best)) }
+            text."best halo" x="100%" y=(Pixels(label_y)) text-anchor="end" {
+                (words::micros(best))
+            }
             @for (place, x, anchor) in [(first, "0", "start"), (last, "100%", "end")] {
                 text.tick x=(x) y=(Pixels(self.height - 4.0)) text-anchor=(anchor) { (place) }
             }
@@ -175,10 +179,8 @@ impl Progress<'_> {
             })
             .collect();
         let (links, height) = (self.links, self.height);
-        Dots { dots: &failed, links, height, class: "failed", stroke: "v12" }.draw(|dot| {
-            let x = Share(dot.x);
-            html! { line.failed x1=(x) x2=(x) y1=(Pixels(dot.y)) y2=(Pixels(dot.y + 12.0)) {} }
-        })
+        Dots { dots: &failed, links, height, class: "failed", stroke: "v12" }
+            .draw(|dot| upright("failed", dot.x, dot.y, dot.y + 12.0))
     }
 
     fn here(&self, y: &dyn Fn(f64) -> f64) -> Option<(f64, f64)> {

@@ -21,7 +21,7 @@ use leaderboard::{Attempt, attempt::Verdict, board::BoardKey, history::Entry};
 use maud::{Markup, html};
 use problems::{CaseSpec, Problem};
 
-use super::{Dot, Pixels, Share, demote, picture, scale::Log};
+use super::{Dot, Pixels, Share, demote, left, level, picture, scale::Log, upright};
 use crate::{
     render::words,
     report::site::{self, Site},
@@ -119,37 +119,55 @@ impl<'a> Roofline<'a> {
         let tries: Vec<Dot> = tries.into_iter().map(dot).collect();
         let content = html! {
             @for tick in y.ticks() {
-                line.grid x2="100%" y1=(Pixels(down(tick))) y2=(Pixels(down(tick))) {}
-                text.tick x="-8" y=(Pixels(down(tick) + 4.0)) text-anchor="end" { (scaled(tick)) }
+                (level("grid", down(tick)))
+                (left(down(tick), scaled(tick)))
             }
             @for tick in x.ticks() {
-                line.grid x1=(Share(x.share(tick))) x2=(Share(x.share(tick))) y1="8" y2=(Pixels(bottom)) {}
-                text.tick x=(Share(x.share(tick))) y=(Pixels(bottom + 15.0)) text-anchor="middle" { (words::magnitude(tick)) }
+                (upright("grid", x.share(tick), 8.0, bottom))
+                text.tick x=(Share(x.share(tick))) y=(Pixels(bottom + 15.0)) text-anchor="middle" {
+                    (words::magnitude(tick))
+                }
             }
-            text.tick x="-8" y=(Pixels(HEIGHT - 4.0)) text-anchor="end" { "FLOP/s" }
-            text.tick x="100%" y=(Pixels(HEIGHT - 4.0)) text-anchor="end" { "FLOP for each byte of DRAM" }
+            (left(HEIGHT - 8.0, "FLOP/s"))
+            text.tick x="100%" y=(Pixels(HEIGHT - 4.0)) text-anchor="end" {
+                "FLOP for each byte of DRAM"
+            }
             line.best x1=(Share(x.share(start))) x2=(Share(x.share(end)))
-                y1=(Pixels(down(start * self.gpu.dram))) y2=(Pixels(down(end * self.gpu.dram))) {}
+                y1=(Pixels(down(self.roof(start)))) y2=(Pixels(down(self.roof(end)))) {}
             @if near {
-                line.best x1=(Share(x.share(end))) x2="100%" y1=(Pixels(down(self.gpu.flops))) y2=(Pixels(down(self.gpu.flops))) {}
+                line.best x1=(Share(x.share(end))) x2="100%"
+                    y1=(Pixels(down(self.gpu.flops))) y2=(Pixels(down(self.gpu.flops))) {}
             }
-            line.floor x1=(Share(x.share(self.ideal))) x2=(Share(x.share(self.ideal)))
-                y1=(Pixels(down(self.roof(self.ideal)))) y2=(Pixels(bottom)) {}
+            (upright("floor", x.share(self.ideal), down(self.roof(self.ideal)), bottom))
             g class=(super::crowd(self.points.len())) {
                 (super::tries(&tries, links, HEIGHT))
                 (super::records(&records, links > 0))
             }
-            @if let Some(best) = self.best() {
-                @let right = x.share(best.intensity) < 0.7;
-                text."best halo" x=(Share(x.share(best.intensity))) y=(Pixels(down(best.rate) + 4.0))
-                    dx=(if right { "10" } else { "-10" }) text-anchor=(if right { "start" } else { "end" }) {
-                    (site.ids.of(&best.attempt.id)) " " (words::percent(100.0 * self.reached(best)))
-                }
+            @if let Some(best) = self.best() { (self.label(best, site, &x, &down)) }
+            text."floor halo" x=(Share(x.share(self.ideal))) dx="-6" y=(Pixels(bottom - 8.0))
+                text-anchor="end" { "the least traffic" }
+            text."best halo" x=(Share(x.share(start))) dx="4" y="22" {
+                (scaled(self.gpu.dram)) "B/s, " (self.gpu.name)
             }
-            text."floor halo" x=(Share(x.share(self.ideal))) dx="-6" y=(Pixels(bottom - 8.0)) text-anchor="end" { "the least traffic" }
-            text."best halo" x=(Share(x.share(start))) dx="4" y="22" { (scaled(self.gpu.dram)) "B/s, " (self.gpu.name) }
         };
         Some(picture("roofline", HEIGHT, "Roofline", &self.description(near), content))
+    }
+
+    fn label(
+        &self,
+        best: &Point<'_>,
+        site: &Site<'_>,
+        x: &Log,
+        down: &dyn Fn(f64) -> f64,
+    ) -> Markup {
+        let x = x.share(best.intensity);
+        let (dx, anchor) = if x < 0.7 { ("10", "start") } else { ("-10", "end") };
+        html! {
+            text."best halo" x=(Share(x)) y=(Pixels(down(best.rate) + 4.0)) dx=(dx)
+                text-anchor=(anchor) {
+                (site.ids.of(&best.attempt.id)) " " (words::percent(100.0 * self.reached(best)))
+            }
+        }
     }
 
     fn dot(
@@ -183,7 +201,8 @@ impl<'a> Roofline<'a> {
                 "{id} reaches {share} of what its traffic allows, and moves no more than it must."
             ),
             None => format!(
-                "{id} reaches {share} of the roof, if it moves no more than it must: bytes are not counted on a GPU."
+                "{id} reaches {share} of the roof, if it moves no more than it must: \
+                 bytes are not counted on a GPU."
             ),
         }
     }
