@@ -14,6 +14,10 @@
 // What to expect: slow. In each step of the loops, neighbouring threads touch addresses 32 bytes
 // apart and take 2 bytes of each; one load of a warp is 32 sectors. Every scale of a row lies in its
 // own corner of a tile, too.
+//
+// Seen on an H200 (2026-11-20, sm_90a, cold L2, median of 31 calls, microseconds): 6.6 for 1024 x
+// 1024, 14.0 for 2048 x 2048, 80.7 for 4096 x 8192, 155 for 8192 x 8192. The last is 0.27 of the
+// bandwidth of a device-to-device copy of as many bytes.
 
 #include <cstddef>
 #include <cstdint>

@@ -17,6 +17,11 @@
 //
 // What to expect: on Blackwell a third of the instructions, and DRAM as the limit. On older chips
 // the encoder remains, and with it most of the work.
+//
+// Seen on an H200 (2026-11-20, sm_90a, cold L2, median of 31 calls, microseconds): 5.3 for 1024 x
+// 1024, 9.4 for 2048 x 2048, 47.8 for 4096 x 8192, 92.0 for 8192 x 8192. The last is 0.45 of the
+// bandwidth of a device-to-device copy of as many bytes. That is as good as rung 2: here the
+// instruction does not exist, and what is left to change is the encoder.
 
 #include <cstddef>
 #include <cstdint>

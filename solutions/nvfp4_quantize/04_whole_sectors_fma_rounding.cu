@@ -17,7 +17,7 @@
 // row follow each other. A warp takes two tiles and asks for both before it looks at either.
 //
 // CTAs count along the rows first. Down the tile they would complete lines of scales sooner; but
-// DRAM wants long pieces of few rows, and it is 6 % slower.
+// DRAM wants long pieces of few rows: that takes 4 % longer.
 //
 // Rounding without the instruction. An element y = |x| * factor has the code
 //
@@ -31,6 +31,12 @@
 //
 // What to expect: on Blackwell what is left is DRAM's. On Hopper about 12 instructions an element,
 // less than what it has time for while the 2.56 bytes move.
+//
+// Seen on an H200 (2026-11-20, sm_90a, cold L2, median of 31 calls, microseconds): 4.8 for 1024 x
+// 1024, 7.3 for 2048 x 2048, 22.6 for 4096 x 8192, 42.1 for 8192 x 8192. The last is 0.98 of the
+// bandwidth of a device-to-device copy of as many bytes. Of the way there from rung 3, 92.0, the
+// arithmetic alone makes 48.3 (a thread for each block, lanes along the row), whole sectors 44.7,
+// counting along the rows first 42.9, and registers for six CTAs the rest.
 
 #include <cstddef>
 #include <cstdint>

@@ -16,6 +16,10 @@
 //
 // What to expect: slow like the first rung of nvfp4_quantize, and a first pass that is slow in its
 // own way: half a million threads, a load of two bytes at a time, an atomic each.
+//
+// Seen on an H200 (2026-11-20, sm_90a, cold L2, median of 31 calls, microseconds): 24.5 for 1024 x
+// 1024, 35.7 for 2048 x 2048, 142 for 4096 x 8192, 265 for 8192 x 8192. The last is 0.16 of the
+// bandwidth of a device-to-device copy of as many bytes.
 
 #include <cstddef>
 #include <cstdint>
