@@ -30,6 +30,7 @@ static CATALOG: LazyLock<Vec<Problem>> = LazyLock::new(|| {
         problem!("nvfp4_quantize", crate::nvfp4_quantize::Nvfp4Quantize),
         problem!("nvfp4_quantize_amax", crate::nvfp4_quantize_amax::Nvfp4QuantizeAmax),
         problem!("nvfp4_dequantize", crate::nvfp4_dequantize::Nvfp4Dequantize),
+        problem!("nvfp4_gemv", crate::nvfp4_gemv::Nvfp4Gemv),
         problem!("fp4_attention", crate::fp4_attention::Fp4Attention),
     ]
 });

@@ -56,6 +56,8 @@ pub struct FirstMismatch {
     pub dequantized: Option<DequantizedElement>,
     /// What an attention's value is made of.
     pub attended: Option<AttendedElement>,
+    /// What a dot product's value is made of.
+    pub summed: Option<SummedElement>,
 }
 
 /// Whose output it is, and the key that it listens to most.
@@ -68,6 +70,17 @@ pub struct AttendedElement {
     pub key: u64,
     pub score: f64,
     pub weight: f64,
+}
+
+/// One dot product.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SummedElement {
+    /// Before it is rounded to the output's type.
+    pub sum: f64,
+    /// The sum of the terms' magnitudes.
+    pub magnitude: f64,
+    /// The least and the largest value that are right.
+    pub allowed: (f64, f64),
 }
 
 /// One element of a block-scaled matrix that was to be turned into a number.
@@ -136,6 +149,16 @@ impl FirstMismatch {
             lines.push(format!(
                 "  attends   most to key {key}: score {score:.4}, weight {weight:.4}"
             ));
+        }
+        if let Some(s) = &self.summed {
+            let terms = number(s.magnitude);
+            lines.push(format!("  sum       {}, of terms that amount to {terms}", number(s.sum)));
+            let (least, largest) = (number(s.allowed.0), number(s.allowed.1));
+            lines.push(if s.allowed.0 == s.allowed.1 {
+                "  allowed   nothing else: float32 holds every partial sum exactly".to_owned()
+            } else {
+                format!("  allowed   {least} to {largest}")
+            });
         }
         let (expected, given) = (number(self.expected), number(self.given));
         lines.push(format!("  value     expected {expected}, given {given}"));

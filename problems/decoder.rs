@@ -1,6 +1,6 @@
 //! The E2M1 decoders people write, right and wrong ones, and how they take codes from bytes.
 
-use formats::{e2m1, pack};
+use formats::{e2m1, e4m3, pack};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoder {
@@ -52,4 +52,10 @@ pub(crate) fn without_subnormal(code: u8) -> f32 {
 /// The code as a number from -8 to 7.
 pub(crate) fn two_s_complement(code: u8) -> f32 {
     f32::from((code << 4).cast_signed() >> 4)
+}
+
+/// E4M3 as if there were no subnormal numbers.
+pub(crate) fn scale_without_subnormal(byte: u8) -> f32 {
+    let magnitude = (1.0 + f32::from(byte & 7) / 8.0) * 2f32.powi(i32::from(byte >> 3 & 15) - 7);
+    if byte & 0x7f == e4m3::NAN { f32::NAN } else { magnitude }
 }

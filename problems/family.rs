@@ -30,6 +30,10 @@ pub enum Family {
     Identity,
     /// Scores whose exponentials are infinite unless the largest score is subtracted.
     Overflow,
+    /// Sums that float32 holds exactly, in whatever order.
+    Exact,
+    /// One element of a row is not zero.
+    OneHot,
 }
 
 impl Family {
@@ -45,6 +49,8 @@ impl Family {
             Family::Codes => "codes",
             Family::Identity => "identity",
             Family::Overflow => "overflow",
+            Family::Exact => "exact",
+            Family::OneHot => "one_hot",
         }
     }
 }

@@ -40,6 +40,8 @@ mod mxfp4_dequantize;
 mod mxfp4_quantize;
 #[path = "nvfp4_dequantize/reference.rs"]
 mod nvfp4_dequantize;
+#[path = "nvfp4_gemv/reference.rs"]
+mod nvfp4_gemv;
 #[path = "nvfp4_quantize/reference.rs"]
 mod nvfp4_quantize;
 #[path = "nvfp4_quantize_amax/reference.rs"]
@@ -48,6 +50,7 @@ mod nvfp4_quantize_amax;
 pub use catalog::{UnknownProblem, catalog, find};
 pub use comparison::{
     AttendedElement, Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement,
+    SummedElement,
 };
 pub use family::{CaseSpec, Family};
 pub use formula::{Formula, FormulaError};

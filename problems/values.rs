@@ -124,6 +124,7 @@ impl<'a> Values<'a> {
             quantized: None,
             dequantized: None,
             attended: None,
+            summed: None,
         });
         (comparison, units)
     }

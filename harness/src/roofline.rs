@@ -18,15 +18,17 @@ mod tests {
     use super::*;
     use crate::gpus::for_arch;
 
-    /// The nvfp4_gemv of GPU MODE's competition: m 7168, k 16384, l 1. Its organizers give 8.622 us
-    /// at 7.68 TB/s; they count the blocked scales of b padded to 128 rows.
+    /// The speed of light that the organizers of GPU MODE's competition give for `nvfp4_gemv`.
     #[test]
     fn the_published_speed_of_light_comes_out() {
-        let (m, k) = (7168.0, 16384.0);
-        let bytes = m * k / 2.0 + k / 2.0 + m * k / 16.0 + 128.0 * k / 16.0 + m * 2.0;
-        let gpu = Gpu { dram: 7.68e12, ..for_arch("sm_100a").unwrap().clone() };
-        let micros = speed_of_light(&gpu, bytes, 2.0 * m * k) * 1e6;
-        assert!((micros - 8.622).abs() < 0.005, "{micros}");
+        let problem = problems::find("nvfp4_gemv").unwrap();
+        let gpu = for_arch("sm_100a").unwrap();
+        for (case, published) in problem.bench_cases().iter().zip([8.622, 17.275, 4.317]) {
+            let bytes = problem.bytes(&case.sizes).unwrap();
+            let flops = problem.flops(&case.sizes).unwrap();
+            let micros = speed_of_light(gpu, bytes, flops) * 1e6;
+            assert!((micros / published - 1.0).abs() < 0.01, "{}: {micros}", case.name());
+        }
     }
 
     #[test]

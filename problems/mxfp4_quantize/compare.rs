@@ -156,6 +156,7 @@ impl View<'_> {
             }),
             dequantized: None,
             attended: None,
+            summed: None,
         }
     }
 }

@@ -47,12 +47,6 @@ impl Recipe {
     }
 }
 
-/// E4M3 as if there were no subnormal numbers.
-fn without_subnormal(byte: u8) -> f32 {
-    let magnitude = (1.0 + f32::from(byte & 7) / 8.0) * 2f32.powi(i32::from(byte >> 3 & 15) - 7);
-    if byte & 0x7f == e4m3::NAN { f32::NAN } else { magnitude }
-}
-
 /// The wrong turns that the field knows. Those named first are the likelier.
 pub(super) const TWISTS: [Twist<Recipe>; 24] = [
     Twist {
@@ -125,7 +119,7 @@ pub(super) const TWISTS: [Twist<Recipe>; 24] = [
         id: "scale_subnormal_missing",
         says: "scales below 2^-6 are read with a hidden bit; they are subnormal",
         axis: 3,
-        apply: |r| r.scale = without_subnormal,
+        apply: |r| r.scale = decoder::scale_without_subnormal,
     },
     Twist {
         id: "scale_subnormals_flushed",

@@ -223,6 +223,7 @@ impl View<'_> {
             }),
             dequantized: None,
             attended: None,
+            summed: None,
         })
     }
 
@@ -268,6 +269,7 @@ impl View<'_> {
                 quantized: None,
                 dequantized: None,
                 attended: None,
+                summed: None,
             });
         }
     }

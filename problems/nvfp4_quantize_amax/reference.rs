@@ -82,6 +82,7 @@ impl Truth for Nvfp4QuantizeAmax {
                 quantized: None,
                 dequantized: None,
                 attended: None,
+                summed: None,
             });
         }
         comparison

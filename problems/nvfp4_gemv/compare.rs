@@ -1,0 +1,209 @@
+//! Holding c to the exact products, and saying why it is wrong.
+//!
+//! A value is right if it is what rounding to f16 makes of some number within [`Sum::slack`] of the
+//! exact sum: what a float32 sum may come to. Where float32 holds every partial sum exactly, there
+//! is no slack and bits decide.
+
+use formats::f16;
+use rayon::prelude::*;
+
+use super::operands::Operands;
+use super::recipe::{Recipe, Sum};
+use super::twists::TWISTS;
+use crate::diagnosis::Diagnosis;
+use crate::error_map::ErrorMap;
+use crate::hypothesis::thousands;
+use crate::unwritten::Untouched;
+use crate::{Comparison, Expected, FirstMismatch, Poison, SummedElement};
+
+/// One output and what it was made from.
+pub(super) struct View<'a> {
+    operands: Operands<'a>,
+    expected: &'a [u16],
+    given: &'a [u16],
+    /// c as a matrix of m rows and a column for each batch.
+    c: Untouched<'a>,
+    poison: &'a Poison,
+}
+
+impl<'a> View<'a> {
+    pub fn new(
+        operands: Operands<'a>,
+        expected: &'a Expected,
+        output: &'a [u8],
+        poison: &'a Poison,
+        place: &'a (dyn Fn(usize) -> usize + Sync),
+    ) -> View<'a> {
+        let c = Untouched {
+            name: "c",
+            expected: &expected.outputs[0],
+            given: output,
+            rows: operands.m,
+            columns: operands.l,
+            width: 2,
+            place,
+            poison,
+        };
+        let expected = bytemuck::cast_slice(&expected.outputs[0]);
+        View { operands, expected, given: bytemuck::cast_slice(output), c, poison }
+    }
+
+    pub fn compare(&self) -> Comparison {
+        let mut comparison = Comparison {
+            elements: self.expected.len() as u64,
+            max_error: Some(0.0),
+            ..Comparison::default()
+        };
+        let unequal = (0..self.given.len()).into_par_iter();
+        let unequal = unequal.filter(|&index| self.given[index] != self.expected[index]);
+        let judged: Vec<Judged> = unequal.map(|index| self.judge(index)).collect();
+        let errors = judged.iter().map(|judged| judged.error).filter(|error| error.is_finite());
+        comparison.max_error = errors.max_by(f64::total_cmp).or(Some(0.0));
+
+        let wrong: Vec<&Judged> = judged.iter().filter(|judged| !judged.right).collect();
+        comparison.mismatches = wrong.len() as u64;
+        if let Some(first) = wrong.iter().min_by_key(|judged| self.position(judged.index)) {
+            let indices: Vec<usize> = wrong.iter().map(|judged| judged.index).collect();
+            self.draw(&indices, &mut comparison);
+            comparison.first = Some(self.mismatch(first));
+            self.explain(&indices, &mut comparison);
+        }
+        comparison
+    }
+
+    /// Row and batch of an output.
+    fn position(&self, index: usize) -> (usize, usize) {
+        (index % self.operands.m, index / self.operands.m)
+    }
+
+    fn judge(&self, index: usize) -> Judged {
+        let sum = Recipe::RIGHT.sum(&self.operands, index);
+        let allowed = self.allowed(&Recipe::RIGHT, sum);
+        let (given, expected) = (self.value(index), f16::decode(self.expected[index]));
+        let slack = sum.slack(self.operands.k);
+        // Half the distance to the next f16: what rounding alone may cost.
+        let half_step = (f64::from(expected.abs()) * 2f64.powi(-11)).max(2f64.powi(-25));
+        Judged {
+            index,
+            right: within(given, allowed),
+            error: (f64::from(given) - sum.value).abs() / (slack + half_step),
+            sum,
+            allowed,
+        }
+    }
+
+    fn value(&self, index: usize) -> f32 {
+        f16::decode(self.given[index])
+    }
+
+    /// The least and the largest right value.
+    fn allowed(&self, recipe: &Recipe, sum: Sum) -> (f32, f32) {
+        let slack = sum.slack(self.operands.k);
+        let store = |value| f16::decode((recipe.store)(value));
+        (store(sum.value - slack), store(sum.value + slack))
+    }
+
+    fn draw(&self, wrong: &[usize], comparison: &mut Comparison) {
+        let mut map = ErrorMap::new(self.operands.m, self.operands.l);
+        for &index in wrong {
+            let (row, batch) = self.position(index);
+            map.add(row, batch);
+            let finite = f16::decode(self.expected[index]).is_finite();
+            comparison.non_finite += u64::from(finite && !self.value(index).is_finite());
+        }
+        comparison.picture = map.picture();
+    }
+
+    fn mismatch(&self, judged: &Judged) -> FirstMismatch {
+        let (row, batch) = self.position(judged.index);
+        FirstMismatch {
+            row: row as u64,
+            column: batch as u64,
+            expected: f64::from(f16::decode(self.expected[judged.index])),
+            given: f64::from(self.value(judged.index)),
+            quantized: None,
+            dequantized: None,
+            attended: None,
+            summed: Some(SummedElement {
+                sum: judged.sum.value,
+                magnitude: judged.sum.magnitude,
+                allowed: (judged.allowed.0.into(), judged.allowed.1.into()),
+            }),
+        }
+    }
+
+    fn explain(&self, wrong: &[usize], comparison: &mut Comparison) {
+        let values = thousands(comparison.elements);
+        if (0..self.given.len()).into_par_iter().all(|index| self.was_added(index)) {
+            comparison.reasons.push("output_not_zeroed".to_owned());
+            comparison.explanation.push(format!(
+                "all {values} values match if what c held before is added: it holds anything at \
+                 the start"
+            ));
+            return;
+        }
+        let diagnosis = Diagnosis {
+            right: Recipe::RIGHT,
+            twists: &TWISTS,
+            units: self.given.len(),
+            agrees: &|recipe: &Recipe, index, excuse| {
+                (excuse && self.c.at(index))
+                    || within(
+                        self.value(index),
+                        self.allowed(recipe, recipe.sum(&self.operands, index)),
+                    )
+            },
+            what: format!("{values} values"),
+            outputs: &[&self.c],
+            otherwise: &|| "the sums, their parts and their scales were tried".to_owned(),
+        };
+        diagnosis.explain(wrong, comparison);
+        if comparison.reasons.is_empty() && self.is_half_precision(wrong) {
+            comparison.reasons.push("sums_in_f16".to_owned());
+            comparison.explanation = vec![
+                "every value is near the right one, as near as sums in f16 come; sums need float32"
+                    .to_owned(),
+            ];
+        }
+    }
+
+    /// Whether the value is the right one plus the judge's pattern, added in f16 in a few steps.
+    fn was_added(&self, index: usize) -> bool {
+        let held = f16::decode(u16::from_le_bytes(
+            [0, 1].map(|offset| self.poison.byte(2 * index + offset)),
+        ));
+        let given = self.value(index);
+        let sum = f64::from(held) + f64::from(f16::decode(self.expected[index]));
+        if !given.is_finite() || !held.is_finite() {
+            return !given.is_finite() && (!held.is_finite() || sum.abs() > 65_000.0);
+        }
+        // Steps of the size of what was held, and of the parts of the sum.
+        let parts = Recipe::RIGHT.sum(&self.operands, index).magnitude;
+        let slack = f64::from(held.abs()) * 2f64.powi(-8) + parts * 2f64.powi(-11);
+        (f64::from(given) - sum).abs() <= slack
+    }
+
+    /// Whether sums whose every step is rounded to f16 come this near.
+    fn is_half_precision(&self, wrong: &[usize]) -> bool {
+        wrong.par_iter().all(|&index| {
+            let sum = Recipe::RIGHT.sum(&self.operands, index);
+            let error = (f64::from(self.value(index)) - sum.value).abs();
+            error <= sum.magnitude * 2f64.powi(-9) + 2f64.powi(-24)
+        })
+    }
+}
+
+/// A value that is not the expected one.
+struct Judged {
+    index: usize,
+    right: bool,
+    /// In units of what a right sum may have.
+    error: f64,
+    sum: Sum,
+    allowed: (f32, f32),
+}
+
+/// Zeros are equal whatever their sign; where the sum is NaN, so is the value.
+fn within(given: f32, (least, largest): (f32, f32)) -> bool {
+    (least <= given && given <= largest) || (given.is_nan() && least.is_nan())
+}

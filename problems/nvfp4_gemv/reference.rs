@@ -1,0 +1,60 @@
+//! The batched product of NVFP4 matrices with one vector each, exact and rounded once to f16.
+
+mod compare;
+mod dot;
+mod families;
+mod operands;
+mod recipe;
+mod twists;
+
+use rayon::prelude::*;
+
+use crate::problem::{Given, Truth};
+use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
+use compare::View;
+use dot::Vector;
+use operands::Operands;
+
+pub(crate) struct Nvfp4Gemv;
+
+/// Elements that share a scale.
+const BLOCK: usize = 16;
+
+/// Rows that b is padded to, for the sake of tensor cores. The first counts.
+const B_ROWS: usize = 128;
+
+impl Truth for Nvfp4Gemv {
+    fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
+        families::fill(case, seed, inputs);
+        Vec::new()
+    }
+
+    fn expected(&self, given: &Given) -> Expected {
+        let c = products(&Operands::new(given));
+        Expected { outputs: vec![bytemuck::cast_slice(&c).to_vec()] }
+    }
+
+    fn compare(
+        &self,
+        given: &Given,
+        expected: &Expected,
+        outputs: &[&[u8]],
+        poison: &Poison,
+    ) -> Comparison {
+        let operands = Operands::new(given);
+        // The matrix of a report has a column for each batch; memory has them one after the other.
+        let place = |index| index % operands.l * operands.m + index / operands.l;
+        View::new(operands, expected, outputs[0], poison, &place).compare()
+    }
+}
+
+/// All outputs, batch by batch. From the plain scales; the blocked ones are the same.
+fn products(operands: &Operands) -> Vec<u16> {
+    let vectors: Vec<Vector> =
+        (0..operands.l).map(|batch| Vector::new(operands.b_row(batch))).collect();
+    let product = |output: usize| vectors[output / operands.m].product(operands.a_row(output));
+    (0..operands.outputs()).into_par_iter().map(product).collect()
+}
+
+#[cfg(test)]
+mod tests;
