@@ -10,7 +10,6 @@
 // so each load of a warp touches 32 cache lines and uses one byte of each; they had better stay in
 // L1. And there are only m * l threads, 7168 for the first size: two warps for each SM's schedulers,
 // with nothing to do while they wait.
-//
 
 #include <cstddef>
 #include <cstdint>
