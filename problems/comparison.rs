@@ -155,7 +155,7 @@ impl FirstMismatch {
             lines.push(format!("  sum       {}, of terms that amount to {terms}", number(s.sum)));
             let (least, largest) = (number(s.allowed.0), number(s.allowed.1));
             lines.push(if s.allowed.0 == s.allowed.1 {
-                "  allowed   nothing else: float32 holds every partial sum exactly".to_owned()
+                "  allowed   nothing else".to_owned()
             } else {
                 format!("  allowed   {least} to {largest}")
             });
