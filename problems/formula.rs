@@ -65,6 +65,24 @@ impl Formula {
         self.value(&self.root, sizes)
     }
 
+    /// The one size that makes the result `extent`, if the formula is a size, times or over numbers.
+    pub fn solve(&self, extent: u64) -> Option<(&str, u64)> {
+        fn solve(node: &Node, extent: u64) -> Option<(&str, u64)> {
+            match node {
+                Node::Size(name) => Some((name, extent)),
+                Node::Apply(operator, left, right) => match (operator, &**right) {
+                    (Operator::Divide, Node::Number(by)) => solve(left, extent.checked_mul(*by)?),
+                    (Operator::Multiply, Node::Number(by)) => {
+                        (extent.checked_rem(*by)? == 0).then(|| solve(left, extent / by))?
+                    }
+                    _ => None,
+                },
+                Node::Number(_) => None,
+            }
+        }
+        solve(&self.root, extent)
+    }
+
     fn value(&self, node: &Node, sizes: &Sizes) -> Result<u64, FormulaError> {
         let (operator, left, right) = match node {
             Node::Number(number) => return Ok(*number),
@@ -221,6 +239,21 @@ mod tests {
         assert_eq!(value("k - 4 - 10"), Ok(50));
         assert_eq!(value("k / 4 / 2"), Ok(8));
         assert_eq!(value(" pad( m ,128) * ceil(m, 128)"), Ok(512));
+    }
+
+    #[test]
+    fn a_size_is_found_from_an_extent() {
+        let solve = |text: &str, extent| {
+            let formula = Formula::parse(text).expect(text);
+            formula.solve(extent).map(|(name, size)| format!("{name} = {size}"))
+        };
+        assert_eq!(solve("m", 5).as_deref(), Some("m = 5"));
+        assert_eq!(solve("k/32", 5).as_deref(), Some("k = 160"));
+        assert_eq!(solve("d/32*32", 96).as_deref(), Some("d = 96"));
+        for (text, extent) in [("d/32*32", 97), ("128", 128), ("pad(m, 128)", 128), ("m*0", 0)] {
+            assert_eq!(solve(text, extent), None, "{text}");
+        }
+        assert_eq!(solve("k/32", u64::MAX), None);
     }
 
     #[test]

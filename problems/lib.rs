@@ -16,6 +16,7 @@ mod decoder;
 mod diagnosis;
 mod encoder;
 mod error_map;
+mod evaluate;
 mod family;
 mod formula;
 mod hypothesis;
@@ -52,6 +53,7 @@ pub use comparison::{
     AttendedElement, Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement,
     SummedElement,
 };
+pub use evaluate::{EvaluateError, Evaluation, OwnData};
 pub use family::{CaseSpec, Family};
 pub use formula::{Formula, FormulaError};
 pub use manifest::{CaseGroup, Manifest, ManifestError, SpeedOfLight, Tolerance};

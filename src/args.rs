@@ -129,6 +129,8 @@ pub enum Command {
         #[arg(long = "output", short, value_name = "DIR", default_value = "nibble-report")]
         output: PathBuf,
     },
+    /// What a right solution writes for your own data, from .npy to .npy
+    Reference(Reference),
     /// What works on this machine, and how to mend what does not
     Doctor,
     /// The compiler in use; `install` fetches nibble's own copy
@@ -166,6 +168,20 @@ pub struct New {
     pub problem: String,
     /// The file's name, without .cu [default: the next free number]
     pub name: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Reference {
+    pub problem: String,
+    /// An input's NumPy file; once for each input
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub inputs: Vec<String>,
+    /// A scalar's value; once for each scalar
+    #[arg(long = "scalar", value_name = "NAME=NUMBER")]
+    pub scalars: Vec<String>,
+    /// Write the outputs into this folder, over what was written there before
+    #[arg(long, short, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -17,6 +17,7 @@ mod history;
 mod leaderboard;
 mod list;
 mod new;
+mod reference;
 mod report;
 mod show;
 mod solutions;

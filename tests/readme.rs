@@ -1,8 +1,9 @@
 //! The README is true: its commands run, and print what it shows.
 //!
 //! A block of ```` ```console ```` holds commands behind `$ ` and what they print. They run in
-//! order, in a folder of their own that holds the repository's solutions. What differs from run to
-//! run (ids, ages, how long it took) is not compared. `NIBBLE_BLESS=1` writes the output anew.
+//! order, in a folder of their own that holds the repository's solutions and the data that a command
+//! names. What differs from run to run (ids, ages, how long it took) is not compared.
+//! `NIBBLE_BLESS=1` writes the output anew.
 
 #[path = "support/redact.rs"]
 mod redact;
@@ -136,8 +137,14 @@ fn ages(text: &str) -> String {
         .collect()
 }
 
+/// What the commands read.
+const DATA: &str = "problems/mxfp4_quantize/golden/normal_x.npy";
+
 fn copy_solutions(to: &Path) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("solutions");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::create_dir_all(to.join(DATA).parent().expect("a folder")).expect("a folder");
+    fs::copy(root.join(DATA), to.join(DATA)).expect("a copy");
+    let root = root.join("solutions");
     for problem in fs::read_dir(root).expect("solutions").flatten() {
         let folder = to.join("solutions").join(problem.file_name());
         fs::create_dir_all(&folder).expect("a folder");

@@ -12,6 +12,7 @@ mod history;
 mod leaderboard;
 mod list;
 mod new;
+mod reference;
 mod report;
 mod show;
 mod solve;
@@ -40,6 +41,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Attempt { id, source } => attempt::run(&id, source, config),
         Command::Diff { a, b } => diff::run(&a, b.as_deref(), config),
         Command::Report { output } => report::run(&output, config),
+        Command::Reference(reference) => reference::run(&reference, config),
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
         Command::Completions { shell } => completions::run(shell, config),
