@@ -62,6 +62,8 @@ pub struct Machine {
     config: Config,
     memory: GlobalMemory,
     launching: Mutex<()>,
+    /// What kernels have printed, and nobody has taken yet.
+    printed: Mutex<Vec<u8>>,
 }
 
 /// PTX that has been loaded: its variables have addresses, its kernels can be launched.
@@ -102,7 +104,7 @@ pub struct LaunchConfig {
 impl Machine {
     pub fn new(config: Config) -> Self {
         let memory = GlobalMemory::new(config.memory);
-        Self { config, memory, launching: Mutex::new(()) }
+        Self { config, memory, launching: Mutex::default(), printed: Mutex::default() }
     }
 
     pub fn config(&self) -> &Config {
@@ -113,6 +115,11 @@ impl Machine {
         &self.memory
     }
 
+    /// What kernels have printed since it was last asked.
+    pub fn take_output(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.printed.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
     /// Parse a module and place its variables.
     ///
     /// # Errors
@@ -120,6 +127,9 @@ impl Machine {
     pub fn load(&self, ptx: &str) -> Result<Arc<LoadedModule>, LoadError> {
         let module = crate::ptx::parse(ptx)?;
         let symbols = variables::place(&module, &self.memory)?;
+        if module.functions.iter().any(|function| function.name == "malloc") {
+            self.memory.provide_heap()?;
+        }
         Ok(Arc::new(LoadedModule {
             text: Arc::from(ptx),
             level: self.config.level,
@@ -181,6 +191,7 @@ impl Machine {
             workspace,
             dynamic_shared: launch.dynamic_shared,
             params: room,
+            output: &self.printed,
             counting: self.config.counting,
             threads: self.config.threads,
             resident,

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -214,6 +215,10 @@ impl Session {
         let start = Instant::now();
         let machine = AssertUnwindSafe(&self.machine);
         let result = catch_unwind(|| machine.launch(configuration, parameters));
+        // A GPU's `printf` comes out on the process's standard output, too, at the next wait for it.
+        // Where that is closed there is nobody to tell.
+        let mut stdout = std::io::stdout();
+        let _ = stdout.write_all(&self.machine.take_output()).and_then(|()| stdout.flush());
         let host_ns = start.elapsed().as_nanos() as u64;
         let kernel = configuration.kernel.name.clone();
         match result {

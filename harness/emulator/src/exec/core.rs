@@ -2,7 +2,7 @@
 //!
 //! There is one [`Core`] per host thread. Switching warps swaps a pointer and a mask.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::Lane;
 use crate::fault::FaultKind;
@@ -103,6 +103,8 @@ pub struct Core<'a> {
     pub local_len: u64,
     /// The warp's asynchronous copies.
     pub pending: *mut super::copy_async::Pending,
+    /// What the launch has printed.
+    pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,
     pub tally: Tally,
     pub wait: Wait,

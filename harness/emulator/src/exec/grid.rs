@@ -27,6 +27,8 @@ pub struct Launch<'a> {
     pub cluster: [u32; 3],
     pub dynamic_shared: u32,
     pub params: &'a [u8],
+    /// Where `printf` of the kernel goes.
+    pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,
     /// Host threads to use.
     pub threads: usize,
@@ -158,6 +160,7 @@ impl<'a> Host<'a> {
             local: std::ptr::null_mut(),
             local_len: u64::from(program.local_bytes),
             pending: std::ptr::null_mut(),
+            output: launch.output,
             counting: launch.counting,
             tally,
             wait: Wait::default(),

@@ -12,6 +12,7 @@
 //!         copy_async.rs      cp.async
 //!         bulk.rs            bulk copies; tensor.rs: boxes of tensors; reduction.rs: combined
 //!         mbarrier.rs        barriers that are objects in shared memory
+//!         system.rs          printf, assert, malloc
 //!         matrix/            matrix products, and rows of matrices to and from shared memory
 //! ```
 
@@ -29,8 +30,10 @@ mod level;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by row")]
 pub mod matrix;
 pub mod mbarrier;
+mod printf;
 pub mod reduction;
 pub mod shuffle;
+pub mod system;
 pub mod tensor;
 mod warp;
 

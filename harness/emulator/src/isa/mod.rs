@@ -36,6 +36,7 @@ mod memory;
 mod packed;
 pub mod rounding;
 mod special;
+mod system;
 mod transcendental;
 mod warp;
 
@@ -139,6 +140,8 @@ pub enum Kind {
     StoreRows(Handlers),
     /// Fences, prefetches, hints: nothing that a program can see here.
     Nothing,
+    /// A function of the device.
+    System(Handlers),
     /// No operands but the guard.
     Plain(Handlers),
 
@@ -188,6 +191,7 @@ const TABLE: &[&[Row]] = &[
     warp::ROWS,
     matrix::ROWS,
     asynchronous::ROWS,
+    system::ROWS,
     control::ROWS,
 ];
 

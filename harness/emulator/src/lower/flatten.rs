@@ -414,6 +414,29 @@ impl Flattener<'_, '_> {
             _ => None,
         });
         let found = target.and_then(|name| self.environment.functions.get(name).copied());
+        if let (Some(name), Some(function)) = (target, found)
+            && function.body.is_none()
+            && let Some(form) = isa::find(name, &[])
+        {
+            let (returns, params) = match (function.returns.is_empty(), lists.as_slice()) {
+                (false, [returns, params]) => (returns.first(), params.as_slice()),
+                (true, [.., params]) => (None, params.as_slice()),
+                _ => (None, &[][..]),
+            };
+            let place = |flattener: &Self, operand: &Operand| match operand {
+                Operand::Name(name) => match flattener.lookup(name) {
+                    Some(Entry::Variable(place)) => {
+                        Value::Memory { base: Base::Variable(*place), offset: 0 }
+                    }
+                    _ => Value::Discard,
+                },
+                _ => Value::Discard,
+            };
+            let mut operands = vec![returns.map_or(Value::Discard, |operand| place(self, operand))];
+            operands.extend(params.iter().map(|operand| place(self, operand)));
+            self.push(Ok(form), name, &[], operands, guard, origin);
+            return Ok(());
+        }
         let refusal = match (target, found) {
             (Some(name), Some(function)) if function.body.is_none() => {
                 Some(format!("a call of `{name}`"))

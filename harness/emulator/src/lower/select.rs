@@ -3,8 +3,9 @@
 //! A guarded instruction becomes a branch around it, so that nothing else needs to know of guards.
 //! An instruction that is not understood becomes an operation that says so when it runs.
 
-use super::flatten::{Flat, Flattened, Frame, Item, Value};
+use super::flatten::{Base, Flat, Flattened, Frame, Item, Value};
 use super::{Block, End, LowerError, Op, Reg, Registers, Width};
+use crate::exec::system::NO_RESULT;
 use crate::exec::{Core, Flow, Handlers, once};
 use crate::isa::{self, Kind, Modifiers, flag};
 use crate::program::{Inst, Preset};
@@ -217,6 +218,18 @@ impl Selector {
                 let all = self.registers.constant(0);
                 op.a = Some(operands.first().map_or(Ok(all), |number| self.narrow(number))?);
                 op.b = Some(operands.get(1).map_or(Ok(all), |threads| self.narrow(threads))?);
+                self.ops.push(op);
+                Ok(())
+            }
+            Kind::System(handlers) => {
+                let mut op = self.op(handlers);
+                for operand in operands {
+                    let offset = match operand {
+                        Value::Memory { base: Base::Variable(place), .. } => place.address as u32,
+                        _ => NO_RESULT,
+                    };
+                    op.list.push(self.registers.constant(offset));
+                }
                 self.ops.push(op);
                 Ok(())
             }

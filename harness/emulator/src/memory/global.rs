@@ -6,9 +6,9 @@
 //! counts are the same in whatever order CTAs run, which is what makes modelled times repeatable.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use super::{Arena, OutOfMemory, SECTOR};
+use super::{Arena, HEAP_BYTES, Heap, OutOfMemory, SECTOR};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationKind {
@@ -116,6 +116,8 @@ pub struct GlobalMemory {
     table: RwLock<Vec<Arc<Range>>>,
     /// What was freed, newest last, so that a fault can name it.
     freed: RwLock<Vec<AllocationInfo>>,
+    /// Made when a module is loaded that calls `malloc`.
+    heap: OnceLock<Arc<Mutex<Heap>>>,
 }
 
 /// How many freed allocations are remembered by name.
@@ -124,7 +126,12 @@ const REMEMBERED: usize = 1024;
 impl GlobalMemory {
     /// `capacity` bytes can be in use at a time.
     pub fn new(capacity: u64) -> Self {
-        Self { arena: Arena::new(capacity), table: RwLock::default(), freed: RwLock::default() }
+        Self {
+            arena: Arena::new(capacity),
+            table: RwLock::default(),
+            freed: RwLock::default(),
+            heap: OnceLock::new(),
+        }
     }
 
     /// Zeroed memory of `len` bytes, 4096-byte aligned.
@@ -141,6 +148,18 @@ impl GlobalMemory {
         let base = self.arena.allocate(len)?;
         self.insert(AllocationInfo { base, len, name: name.to_owned(), kind });
         Ok(base)
+    }
+
+    /// Let kernels call `malloc`.
+    ///
+    /// # Errors
+    /// Where there is no room for its heap.
+    pub fn provide_heap(&self) -> Result<(), OutOfMemory> {
+        if self.heap.get().is_none() {
+            let base = self.allocate_as(HEAP_BYTES, "the heap", AllocationKind::Variable)?;
+            let _ = self.heap.set(Arc::new(Mutex::new(Heap::new(base))));
+        }
+        Ok(())
     }
 
     /// False if `base` is not the start of a live allocation of our own.
@@ -186,7 +205,7 @@ impl GlobalMemory {
         let ranges = self.table.read().unwrap_or_else(|e| e.into_inner()).clone();
         ranges.iter().for_each(|range| range.clear());
         let freed = self.freed.read().unwrap_or_else(|e| e.into_inner()).clone();
-        Snapshot { ranges, freed }
+        Snapshot { ranges, freed, heap: self.heap.get().cloned() }
     }
 
     fn insert(&self, info: AllocationInfo) {
@@ -207,9 +226,21 @@ impl GlobalMemory {
 pub struct Snapshot {
     ranges: Vec<Arc<Range>>,
     freed: Vec<AllocationInfo>,
+    heap: Option<Arc<Mutex<Heap>>>,
 }
 
 impl Snapshot {
+    /// A block of the device's heap.
+    pub fn device_malloc(&self, bytes: u64) -> Option<u64> {
+        self.heap.as_ref()?.lock().unwrap_or_else(|e| e.into_inner()).allocate(bytes)
+    }
+
+    /// False for what `device_malloc` did not give.
+    pub fn device_free(&self, address: u64) -> bool {
+        let heap = self.heap.as_ref();
+        heap.is_some_and(|heap| heap.lock().unwrap_or_else(|e| e.into_inner()).free(address))
+    }
+
     /// Index of the allocation that holds `address`.
     pub fn locate(&self, address: u64) -> Option<usize> {
         locate(&self.ranges, address)

@@ -13,10 +13,12 @@
 
 mod arena;
 mod global;
+mod heap;
 mod tensor_map;
 
 pub use arena::{Arena, OutOfMemory};
 pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
+pub use heap::{HEAP_BYTES, Heap};
 pub use tensor_map::{Interleave, Swizzle, TensorMap};
 
 /// Generic addresses from here on are not host addresses.
