@@ -1,10 +1,42 @@
-//! Exports the executable's symbols to the libraries it opens.
-//!
-//! A solution for the emulator is linked with `-cudart none`: the CUDA runtime functions it calls
-//! are undefined in it, and are found in this executable when the worker opens it. Without
-//! `-rdynamic` they would not be in the dynamic symbol table.
+//! Two things that the sources cannot say.
 
-fn main() {
+use std::{env, fs, io, path::Path};
+
+fn main() -> io::Result<()> {
+    // A solution for the emulator is linked with `-cudart none`: the CUDA runtime functions it
+    // calls are undefined in it, and are found in this executable when the worker opens it. Without
+    // `-rdynamic` they would not be in the dynamic symbol table.
     println!("cargo::rustc-link-arg-bins=-rdynamic");
     println!("cargo::rerun-if-changed=build.rs");
+    rungs()
+}
+
+/// Lists `solutions/<problem>/NN_name.cu` for `src/rungs.rs`, so that they are part of the binary.
+fn rungs() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("solutions");
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut rungs = Vec::new();
+    for folder in fs::read_dir(&root)? {
+        let folder = folder?.path();
+        println!("cargo::rerun-if-changed={}", folder.display());
+        for file in fs::read_dir(&folder)? {
+            let file = file?.path();
+            let part = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+            if file.extension().is_some_and(|extension| extension == "cu")
+                && let (Some(problem), Some(name)) = (part(&folder), part(&file))
+            {
+                rungs.push((problem, name.trim_end_matches(".cu").to_owned(), file));
+            }
+        }
+    }
+    rungs.sort();
+    let mut text = String::from("&[\n");
+    for (problem, name, file) in rungs {
+        text.push_str(&format!(
+            "Rung {{ problem: {problem:?}, name: {name:?}, source: include_str!({file:?}) }},\n"
+        ));
+    }
+    text.push_str("]\n");
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    fs::write(Path::new(&out).join("rungs.rs"), text)
 }

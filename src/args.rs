@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use serde::Serialize;
 
 /// A workbench for FP4 kernel competitions, with or without a GPU
 #[derive(Debug, Parser)]
@@ -94,12 +95,7 @@ pub enum Command {
     Submit(Submit),
     /// The boards: who is fastest
     #[command(visible_alias = "board", args_conflicts_with_subcommands = true)]
-    Leaderboard {
-        /// Only this problem's boards
-        problem: Option<String>,
-        #[command(subcommand)]
-        action: Option<LeaderboardAction>,
-    },
+    Leaderboard(Board),
     /// Attempts in the order of time, failed ones too
     History {
         /// A problem, or a solution's file [default: everything]
@@ -123,6 +119,14 @@ pub enum Command {
         /// The other [default: A's parent]
         b: Option<String>,
     },
+    /// Which of two is faster: both built and timed now, in turn
+    Compare(Compare),
+    /// Check a file again at every save, and show what changed
+    Watch(Watch),
+    /// Write a solution as another platform wants it
+    Export(Export),
+    /// Take a Tensara .cu or a GPU MODE submission.py in; never overwrites
+    Import(Import),
     /// The boards as pages with pictures, in a folder that needs no server
     Report {
         /// Write into this folder; replaces nothing but an older report
@@ -149,6 +153,30 @@ pub enum Command {
     },
 }
 
+#[derive(Debug, ClapArgs)]
+pub struct Board {
+    /// Only this problem's boards
+    pub problem: Option<String>,
+    /// How they are written [default: table]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<BoardFormat>,
+    /// First run the fastest N of an older revision of the problem again [default N: 3]
+    ///
+    /// On the emulator, unless --device says otherwise. Each becomes a new attempt of its author.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3")]
+    pub remeasure: Option<usize>,
+    #[command(subcommand)]
+    pub action: Option<LeaderboardAction>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BoardFormat {
+    Table,
+    Markdown,
+    Csv,
+    Json,
+}
+
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum LeaderboardAction {
     /// Look over every attempt, and say what is damaged; changes nothing
@@ -168,6 +196,9 @@ pub struct New {
     pub problem: String,
     /// The file's name, without .cu [default: the next free number]
     pub name: Option<String>,
+    /// Begin with this instead of the problem's starter: an attempt's id, or a rung as 03
+    #[arg(long, value_name = "ATTEMPT|RUNG")]
+    pub from: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -207,6 +238,83 @@ pub struct Submit {
     /// Who submits [default: git's user.name, else the login]
     #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
     pub author: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Compare {
+    /// A solution's file, or an attempt's id or the beginning of it
+    pub a: String,
+    /// What is judged against it: the same
+    pub b: String,
+    /// The problem that files solve [default: the file's directive, else its folder's name]
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<String>,
+    /// Blocks of samples that each of them takes, where times are measured
+    #[arg(long, value_name = "N", default_value_t = 20,
+          value_parser = clap::value_parser!(u16).range(6..=1000))]
+    pub pairs: u16,
+    /// Who begins is drawn with this seed [default: another each time]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Exit with 1 if B is called that in geomean
+    #[arg(long, value_name = "VERDICT")]
+    pub fail_if: Option<FailIf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailIf {
+    /// B is slower than A
+    Slower,
+    /// B is slower, the same, or it is unclear
+    NotFaster,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Watch {
+    /// A solution: a .cu file
+    pub file: PathBuf,
+    /// The problem it solves [default: the file's directive, else its folder's name]
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<String>,
+    /// Seconds the check of one case may take
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Export {
+    /// An attempt's id or the beginning of it, or a solution's file
+    #[arg(value_name = "ATTEMPT")]
+    pub solution: String,
+    /// Where it is to be handed in
+    #[arg(long, value_name = "PLATFORM")]
+    pub to: Platform,
+    /// Write it there [default: to stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The problem that a file solves [default: its directive, else its folder's name]
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Platform {
+    /// The text to paste into Tensara's editor
+    Tensara,
+    /// A submission.py for GPU MODE
+    GpuMode,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Import {
+    /// A .cu file, or a submission.py
+    pub file: PathBuf,
+    /// The solution's name here, without .cu [default: the file's, else the next free number]
+    pub name: Option<String>,
+    /// The problem it solves [default: what it says, else the one whose parameters it has]
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<String>,
 }
 
 #[cfg(test)]

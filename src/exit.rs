@@ -45,6 +45,10 @@ impl Failure {
         Self { exit: Exit::Machine, message: message.to_string(), next: None }
     }
 
+    pub fn interrupted() -> Self {
+        Self { exit: Exit::Interrupted, message: "interrupted".into(), next: None }
+    }
+
     pub fn next(mut self, next: impl fmt::Display) -> Self {
         self.next = Some(next.to_string());
         self

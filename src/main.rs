@@ -11,9 +11,11 @@ mod command;
 mod config;
 mod exit;
 mod interrupt;
+mod platform;
 mod record;
 mod render;
 mod report;
+mod rungs;
 mod terminal;
 
 use std::process::ExitCode;

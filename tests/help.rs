@@ -22,6 +22,10 @@ fn every_verb_explains_itself_within_80_columns() {
         "attempt",
         "diff",
         "report",
+        "compare",
+        "watch",
+        "export",
+        "import",
         "doctor",
         "toolchain",
     ];

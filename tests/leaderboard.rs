@@ -1,6 +1,6 @@
 //! `nibble leaderboard [PROBLEM]`
 
-use crate::support::{Made, Nibble};
+use crate::support::{Made, Nibble, ON_MOCK, mock};
 
 #[test]
 fn modelled_and_measured_are_never_on_one_board() {
@@ -18,6 +18,61 @@ fn modelled_and_measured_are_never_on_one_board() {
     Made::accepted("05.cu", 3.51).measured(0.01).hours_old(1).record(&folder);
     let run = nibble.run().code(0).stderr_is_empty().fits();
     insta::assert_snapshot!(run.screen());
+}
+
+/// For a README, for a spreadsheet; what people write breaks neither.
+#[test]
+fn for_other_programs() {
+    let nibble = Nibble::new(["leaderboard", "--format", "markdown"]);
+    let folder = nibble.path();
+    Made::accepted("01_naive.cu", 40.0).hours_old(50).record(&folder);
+    Made::accepted("02.cu", 3.5).measured(0.01).hours_old(3).record(&folder);
+    let odd = Made::accepted("02|b.cu", 3.51).measured(0.01).by("bob, *esq.*");
+    odd.message("a \"quoted\"\nline").hours_old(1).record(&folder);
+    insta::assert_snapshot!("markdown", nibble.run().code(0).stderr_is_empty().screen());
+
+    let nibble = nibble.again(["leaderboard", "--format", "csv"]);
+    let csv = nibble.run().code(0).stderr_is_empty().stdout;
+    assert_eq!(csv.matches("\r\n").count(), 4, "{csv}");
+    let row = csv.split("\r\n").nth(3).expect("three rows");
+    assert!(row.starts_with("mxfp4_quantize,1,NVIDIA B200,sm_100a,false,2,"), "{row}");
+    assert!(row.contains(",02|b.cu,\"bob, *esq.*\",11.099594587"), "{row}");
+    assert!(row.ends_with("Z,\"a \"\"quoted\"\"\nline\""), "{row}");
+
+    let json = nibble.again(["leaderboard", "--format", "json"]);
+    assert_eq!(json.run().json(), json.again(["leaderboard", "--json"]).run().json());
+}
+
+/// `fast.cu` and `slow.cu` were first on a board of revision 0 of the problem.
+#[test]
+fn an_older_revision_stands_apart_until_it_is_measured_again() {
+    let nibble = mock(["leaderboard"]);
+    let folder = nibble.path();
+    let old = |file, us, hours| Made::accepted(file, us).scripted().revision(0).hours_old(hours);
+    let fast = old("fast.cu", 4.0, 9).by("bob").message("as it was").record(&folder);
+    old("slow.cu", 5.0, 8).record(&folder);
+    old("third.cu", 6.0, 7).record(&folder);
+    Made::accepted("new.cu", 7.0).scripted().hours_old(6).record(&folder);
+    insta::assert_snapshot!("revisions_apart", nibble.run().code(0).stderr_is_empty().screen());
+
+    let again = nibble.again(["leaderboard", "--remeasure", "2"]).args(&ON_MOCK[..2]);
+    let run = again.run().code(0).fits();
+    insta::assert_snapshot!("remeasured", run.screen());
+    let again = again.again(["leaderboard", "--remeasure=2", "--json"]).args(&ON_MOCK[..2]);
+    let run = again.run().code(0).stderr_contains("nothing to run again");
+    let today = &run.json()[0];
+    assert_eq!(today["rows"][0]["best"]["solution"], serde_json::Value::Null);
+    assert_eq!(today["rows"][1]["best"]["parent"], fast.id.as_str());
+    assert_eq!(today["rows"][1]["best"]["author"], "bob");
+    assert_eq!(today["rows"][1]["best"]["message"], "as it was");
+}
+
+#[test]
+fn flags_that_mean_nothing() {
+    let run = |arguments: &[&str]| Nibble::new(["leaderboard"]).args(arguments).run().code(2);
+    run(&["--format", "xml"]).stderr_contains("[possible values: table, markdown, csv, json]");
+    run(&["--remeasure", "mxfp4_quantize"]).stderr_contains("'mxfp4_quantize' for '--remeasure");
+    run(&["mxfp5"]).stderr_contains("no problem is called `mxfp5`");
 }
 
 #[test]

@@ -36,6 +36,19 @@ fn programs_get_the_attempt_and_its_rank() {
     assert!(objects[1]["rank"].is_null());
 }
 
+/// Bob hands in what ana has.
+#[test]
+fn a_source_that_is_known() {
+    let nibble = mock(["submit", "fast.cu"]);
+    let first = nibble.run().code(0).attempts[0].clone();
+    let nibble = nibble.file("bobs/slow.cu", "// fast.cu\n");
+    let nibble = nibble.again(["submit", "bobs/slow.cu", "--author", "bob"]).args(ON_MOCK);
+    let run = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("submit_same_source", last_paragraphs(&run.screen()));
+    let object = &nibble.args(["--json"]).run().code(0).json()[0];
+    assert_eq!(object["same_source"], first.as_str());
+}
+
 #[test]
 fn the_source_is_kept_as_it_was() {
     let nibble = mock(["submit", "fast.cu"]);

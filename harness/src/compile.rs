@@ -105,6 +105,11 @@ struct Facts {
     warnings: Vec<Diagnostic>,
 }
 
+/// Whether a source defines `solution` with these parameters, as far as its text alone can tell.
+pub fn defines(source: &str, parameters: &[Parameter]) -> bool {
+    matches!(signature::check(source, parameters), Ok(Some(_)))
+}
+
 /// Compiles, or finds what an earlier call compiled.
 ///
 /// # Errors

@@ -88,6 +88,8 @@ impl Interrupt {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub file: PathBuf,
+    /// What reports and the scripted device call the file; absent: its path.
+    pub called: Option<String>,
     /// Absent: the file's directive, else the name of its folder.
     pub problem: Option<String>,
     pub device: DeviceChoice,
@@ -106,6 +108,7 @@ impl Config {
     pub fn new(file: impl Into<PathBuf>, stage: Stage) -> Self {
         Self {
             file: file.into(),
+            called: None,
             problem: None,
             device: DeviceChoice::Auto,
             arch: None,
@@ -115,5 +118,10 @@ impl Config {
             interrupt: Interrupt::default(),
             worker: None,
         }
+    }
+
+    /// The file as reports call it.
+    pub(crate) fn name(&self) -> String {
+        self.called.clone().unwrap_or_else(|| self.file.display().to_string())
     }
 }

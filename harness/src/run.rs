@@ -70,7 +70,12 @@ pub(crate) fn prepare(
                 arch: script.arch.clone(),
             };
             let clock = clock.map_or_else(|| Clock::new(&script), Ok)?;
-            let mock = Mock::new(&script, &config.file, clock.clone(), config.interrupt.clone())?;
+            let mock = Mock::new(
+                &script,
+                Path::new(&config.name()),
+                clock.clone(),
+                config.interrupt.clone(),
+            )?;
             let mut report = blank(config, problem, &source, device);
             let mut subject: Option<Box<dyn Subject>> = None;
             match mock.compile() {
@@ -129,7 +134,7 @@ fn blank(config: &Config, problem: &Problem, source: &Source, device: DeviceInfo
     Report {
         problem: problem.name().to_owned(),
         revision: problem.manifest().revision,
-        file: config.file.display().to_string(),
+        file: config.name(),
         source_hash: source.hash.clone(),
         modelled: device.kind == DeviceKind::Emulator,
         device,

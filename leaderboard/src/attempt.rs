@@ -1,7 +1,7 @@
 //! One recorded submission, as the rest of the program sees it. How it lies on disk is
 //! `record.rs`'s business alone.
 
-use jiff::Timestamp;
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::AttemptId;
@@ -243,6 +243,31 @@ pub struct Submission {
     pub source: Vec<u8>,
     pub outcome: Outcome,
     pub samples: Vec<Samples>,
+}
+
+impl Submission {
+    /// As it would be recorded under that id.
+    pub fn attempt(&self, id: AttemptId) -> Attempt {
+        Attempt {
+            id,
+            created: to_the_millisecond(self.created),
+            problem: self.problem.clone(),
+            revision: self.revision,
+            author: self.author.clone(),
+            message: self.message.clone(),
+            file: self.file.clone(),
+            parent: self.parent.clone(),
+            source_hash: source_hash(&self.source),
+            outcome: self.outcome.clone().recordable(),
+        }
+    }
+}
+
+/// What the record can hold.
+fn to_the_millisecond(moment: Timestamp) -> Timestamp {
+    moment
+        .round(TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Trunc))
+        .unwrap_or(moment)
 }
 
 /// Every single time of one size, microseconds, in the order they were taken.

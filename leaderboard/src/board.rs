@@ -159,6 +159,8 @@ pub struct Standing<'a> {
     pub new_first: bool,
     /// The fastest before it, by whomever.
     pub best_before: Option<&'a Summary>,
+    /// Its solution's row, with the ones above and below it.
+    pub near: Vec<Row<'a>>,
 }
 
 /// How `id` stands among `attempts` (oldest first, itself included). Absent where it is unknown or
@@ -176,11 +178,14 @@ pub fn standing<'a>(attempts: &'a [Summary], id: &AttemptId) -> Option<Standing<
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, attempt)| attempt);
     let board = board(key, &mine);
-    let row = board
+    let at = board
         .rows
         .iter()
-        .find(|row| (&row.best.author, row.best.solution()) == (&own.author, own.solution()))?;
+        .position(|row| (&row.best.author, row.best.solution()) == (&own.author, own.solution()))?;
+    let row = &board.rows[at];
+    let near = &board.rows[at.saturating_sub(1)..board.rows.len().min(at + 2)];
     Some(Standing {
+        near: near.to_vec(),
         rank: row.rank,
         of: board.rows.len(),
         own_best: row.best.id == own.id,

@@ -15,11 +15,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jiff::{RoundMode, TimestampRound, Unit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::{Attempt, Samples, Submission, source_hash};
+use crate::attempt::{Attempt, Samples, Submission};
 use crate::collection::{self, Collection};
 use crate::incoming::{self, Incoming};
 use crate::record::{self, Defect, FormatVersion};
@@ -62,22 +61,12 @@ impl Store {
         let incoming = self.incoming();
         incoming::sweep(&incoming);
 
+        let id = AttemptId::new(submission.created, incoming::random());
+        let mut attempt = submission.attempt(id);
+        let source = submission.source;
         let samples = SamplesRecord { format: FormatVersion::CURRENT, sizes: submission.samples };
         let samples =
             serde_json::to_vec(&samples).map_err(|error| Error::Invalid(error.to_string()))?;
-        let source = submission.source;
-        let mut attempt = Attempt {
-            id: AttemptId::new(submission.created, incoming::random()),
-            created: to_the_millisecond(submission.created),
-            problem: submission.problem,
-            revision: submission.revision,
-            author: submission.author,
-            message: submission.message,
-            file: submission.file,
-            parent: submission.parent,
-            source_hash: source_hash(&source),
-            outcome: submission.outcome.recordable(),
-        };
         let folder = self.attempts().join(&attempt.problem);
         fs::create_dir_all(&folder).map_err(|error| failed("make", &folder, error))?;
         self.write_git_files().map_err(|error| failed("write in", &self.attempts(), error))?;
@@ -259,13 +248,6 @@ fn write(incoming: &Path, files: &[(&str, &[u8])], place: &Path) -> io::Result<(
 /// Another attempt drew the same id in the same second.
 fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
-}
-
-/// What the record can hold.
-fn to_the_millisecond(moment: jiff::Timestamp) -> jiff::Timestamp {
-    moment
-        .round(TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Trunc))
-        .unwrap_or(moment)
 }
 
 /// A problem's name becomes a folder's: nothing that could lead elsewhere.

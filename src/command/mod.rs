@@ -5,19 +5,25 @@ mod attempts;
 mod audit;
 mod bench;
 mod check;
+mod compare;
 mod completions;
 mod diff;
 mod doctor;
+mod export;
 mod history;
+mod import;
 mod leaderboard;
 mod list;
 mod new;
 mod reference;
+mod remeasure;
 mod report;
 mod show;
+mod solution;
 mod solve;
 mod submit;
 mod toolchain;
+mod watch;
 
 use crate::{
     args::Command,
@@ -33,13 +39,17 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Check(solve) => check::run(&solve, config),
         Command::Bench(solve) => bench::run(&solve, config),
         Command::Submit(submit) => submit::run(&submit, config),
-        Command::Leaderboard { problem, action: None } => {
-            leaderboard::run(problem.as_deref(), config)
-        }
-        Command::Leaderboard { action: Some(action), .. } => audit::run(action, config),
+        Command::Leaderboard(board) => match board.action {
+            None => leaderboard::run(&board, config),
+            Some(action) => audit::run(action, config),
+        },
         Command::History { of, limit } => history::run(of.as_deref(), limit, config),
         Command::Attempt { id, source } => attempt::run(&id, source, config),
         Command::Diff { a, b } => diff::run(&a, b.as_deref(), config),
+        Command::Compare(arguments) => compare::run(&arguments, config),
+        Command::Watch(watch) => watch::run(&watch, config),
+        Command::Export(export) => export::run(&export, config),
+        Command::Import(import) => import::run(&import, config),
         Command::Report { output } => report::run(&output, config),
         Command::Reference(reference) => reference::run(&reference, config),
         Command::Doctor => doctor::run(config),

@@ -20,11 +20,17 @@ use crate::{
 pub struct Shown {
     pub screen: String,
     pub json: String,
+    /// What could not be done with the result.
+    pub failure: Option<Failure>,
 }
 
 impl Shown {
     pub fn of(report: &Report) -> Self {
-        Self { screen: render::report::screen(report), json: json::report(report, None, None) }
+        Self {
+            screen: render::report::screen(report),
+            json: json::report(report, json::Recorded::default()),
+            failure: None,
+        }
     }
 }
 
@@ -45,8 +51,6 @@ pub fn each(
         return refuse(&solve.files, unreadable, config);
     }
     let interrupt = interrupt::install();
-    let interrupted =
-        || Failure { exit: Exit::Interrupted, message: "interrupted".into(), next: None };
     let mut worst = Exit::Accepted;
     let mut stopped: Option<Failure> = None;
     let mut summary = Vec::new();
@@ -66,11 +70,17 @@ pub fn each(
                     true => shown.json,
                     false => format!("{gap}{}", shown.screen),
                 })?;
-                stopped = interrupt.raised().then(interrupted);
+                stopped = interrupt.raised().then(Failure::interrupted);
+                if let Some(failure) = shown.failure {
+                    worst = worst.max(failure.exit);
+                    if !config.json {
+                        failure.report(false, &config.terminal);
+                    }
+                }
                 summary.push((report.file, report.verdict, report.geomean_us));
             }
             Err(failure) => {
-                let failure = if interrupt.raised() { interrupted() } else { failure };
+                let failure = if interrupt.raised() { Failure::interrupted() } else { failure };
                 worst = worst.max(failed(file, &failure, config)?);
                 stopped = (failure.exit > Exit::Usage).then_some(failure);
             }
@@ -90,17 +100,29 @@ fn judged(
     interrupt: &Interrupt,
     config: &Config,
 ) -> Result<Report> {
-    let mut run = harness::Config::new(file, stage);
+    let mut run = configured(file, stage, interrupt, config);
     run.problem.clone_from(&solve.problem);
-    run.device = config.device.clone();
-    run.arch.clone_from(&config.arch);
-    run.nvcc.clone_from(&config.nvcc);
-    run.interrupt = interrupt.clone();
     if let Some(seconds) = solve.time_limit {
         run.limits.check = Duration::from_secs(seconds.max(1));
     }
     let progress = config.terminal.progress();
     Ok(harness::run(&run, &mut |event| progress.event(&event))?)
+}
+
+/// How the harness is to run a file, as far as every command knows it.
+pub fn configured(
+    file: &Path,
+    stage: Stage,
+    interrupt: &Interrupt,
+    config: &Config,
+) -> harness::Config {
+    harness::Config {
+        device: config.device.clone(),
+        arch: config.arch.clone(),
+        nvcc: config.nvcc.clone(),
+        interrupt: interrupt.clone(),
+        ..harness::Config::new(file, stage)
+    }
 }
 
 /// Nothing runs. People read of the files that cannot, programs get an object for each.
@@ -120,7 +142,7 @@ fn refuse(files: &[PathBuf], unreadable: Vec<Option<Failure>>, config: &Config) 
     Ok(Exit::Usage)
 }
 
-fn exit(verdict: Verdict) -> Exit {
+pub fn exit(verdict: Verdict) -> Exit {
     match verdict {
         Verdict::Accepted => Exit::Accepted,
         Verdict::Interrupted => Exit::Interrupted,
@@ -137,7 +159,7 @@ fn failed(file: &Path, failure: &Failure, config: &Config) -> Result<Exit> {
     Ok(failure.report(false, &config.terminal))
 }
 
-fn readable(file: &Path) -> Result<()> {
+pub fn readable(file: &Path) -> Result<()> {
     let shown = file.display();
     let metadata = fs::metadata(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::usage(format!("there is no file {shown}"))

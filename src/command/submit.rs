@@ -27,15 +27,23 @@ pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
         if report.verdict == Verdict::Interrupted {
             return Ok(Shown::of(report));
         }
-        shown(report, submit, &author, config)
+        // The result is shown, even where it cannot be kept.
+        recorded(report, submit, &author, config).or_else(|failure| {
+            let not_recorded = Some(failure.message.as_str());
+            let recorded = json::Recorded { not_recorded, ..Default::default() };
+            let json = json::report(report, recorded);
+            Ok(Shown { json, failure: Some(failure), ..Shown::of(report) })
+        })
     })
 }
 
-fn shown(report: &Report, submit: &Submit, author: &str, config: &Config) -> Result<Shown> {
+fn recorded(report: &Report, submit: &Submit, author: &str, config: &Config) -> Result<Shown> {
     let store = Store::at(&config.leaderboard);
     let mut attempts = attempts::read(config, Some(&report.problem))?.attempts;
     let parent = history::parent(&attempts, &report.problem, author, &report.file);
     let parent = parent.map(|parent| parent.id.clone());
+    let same_source =
+        history::same_source(&attempts, &report.problem, &report.source_hash).cloned();
     let attempt = store.record(record::submission(
         report,
         Provenance {
@@ -57,11 +65,19 @@ fn shown(report: &Report, submit: &Submit, author: &str, config: &Config) -> Res
         standing,
         parent: load(parent),
         best: load(best),
+        same_source,
         ids: attempts::short_ids(config)?,
     };
+    let recorded = json::Recorded {
+        attempt: Some(&attempt.id),
+        rank,
+        same_source: context.same_source.as_ref().map(|same| &same.id),
+        not_recorded: None,
+    };
     Ok(Shown {
-        json: json::report(report, Some(attempt.id.as_str()), rank),
+        json: json::report(report, recorded),
         screen: render::report::screen(report) + &standing::screen(&attempt, &context),
+        failure: None,
     })
 }
 

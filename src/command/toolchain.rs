@@ -29,7 +29,14 @@ pub fn run(action: Option<&ToolchainAction>, config: &Config) -> Result<Exit> {
     };
     let toolchain = match action {
         None => search.find(&mut emit)?,
-        Some(ToolchainAction::Install) => Some(search.install(&interrupt::install(), &mut emit)?),
+        Some(ToolchainAction::Install) => {
+            let interrupt = interrupt::install();
+            let installed = search.install(&interrupt, &mut emit);
+            if interrupt.raised() {
+                return Err(Failure::interrupted());
+            }
+            Some(installed?)
+        }
     };
     drop(progress);
     for warning in &warnings {

@@ -1,5 +1,8 @@
 //! A board: the best attempt of each solution and author.
 
+pub mod csv;
+pub mod markdown;
+
 use anstyle::Style;
 use jiff::Timestamp;
 use leaderboard::{
@@ -26,27 +29,15 @@ pub fn screen(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
         style::paint(style::DIM, place(&board.key))
     );
     let mut text = format!("{}\n", words::hanging(&heading, 2));
-    let current = problems::find(&board.key.problem).map(|p| p.manifest().revision);
-    if current.is_ok_and(|current| current != board.key.revision) {
-        let note = format!("  revision {}, not today's", board.key.revision);
-        text.push_str(&format!("{}\n", style::paint(style::WARNING, note)));
+    if let Some(note) = other_revision(&board.key) {
+        text.push_str(&format!("  {}\n", style::paint(style::WARNING, note)));
     }
     if board.rows.is_empty() {
         let count = words::count(board.attempts as u64, "attempt");
         text.push_str(&format!("  {count}, none accepted yet\n"));
         return text;
     }
-    let mut table = Table::new([
-        ("", Align::Right),
-        ("id", Align::Left),
-        ("solution", Align::Left),
-        ("by", Align::Left),
-        ("geomean", Align::Right),
-        (if board.key.modelled { "" } else { "±" }, Align::Right),
-        ("behind", Align::Right),
-        ("light", Align::Right),
-        ("age", Align::Right),
-    ]);
+    let mut table = columns(&board.key);
     for row in &board.rows {
         table.row(cells(row, board.key.modelled, ids, now));
         if let Some(message) = &row.best.message {
@@ -58,6 +49,37 @@ pub fn screen(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
         text.push_str(&format!("  {}\n", style::paint(style::DIM, note)));
     }
     text
+}
+
+/// Some rows of a board, without what their authors said of them.
+pub fn excerpt(key: &BoardKey, rows: &[Row<'_>], ids: &ShortIds, now: Timestamp) -> String {
+    let mut table = columns(key);
+    for row in rows {
+        table.row(cells(row, key.modelled, ids, now));
+    }
+    table.to_string()
+}
+
+fn columns(key: &BoardKey) -> Table {
+    Table::new([
+        ("", Align::Right),
+        ("id", Align::Left),
+        ("solution", Align::Left),
+        ("by", Align::Left),
+        ("geomean", Align::Right),
+        (if key.modelled { "" } else { "±" }, Align::Right),
+        ("behind", Align::Right),
+        ("light", Align::Right),
+        ("age", Align::Right),
+    ])
+}
+
+/// What to know of a board whose times are not of today's problem.
+pub fn other_revision(key: &BoardKey) -> Option<String> {
+    let BoardKey { problem, revision, .. } = key;
+    let today = problems::find(problem).ok()?.manifest().revision;
+    (today != *revision)
+        .then(|| format!("of revision {revision}, today's is {today}: times are not comparable"))
 }
 
 /// "modelled for a B200, sm_100a", "measured on NVIDIA H200, sm_90a".

@@ -79,7 +79,7 @@ pub fn label(subject: &Subject, fact: Fact) -> String {
     }
 }
 
-/// A fact as a screen shows it.
+/// A fact's value, a dash where there is none.
 pub fn value(fact: Fact, value: Option<&Value>) -> String {
     match value {
         None => "–".to_owned(),
@@ -101,7 +101,8 @@ pub fn number(fact: Fact, number: f64) -> String {
     }
 }
 
-fn change(difference: &Difference) -> (Style, String) {
+/// By how much it changed, in the colour of better or worse.
+pub fn change(difference: &Difference) -> (Style, String) {
     let style = match difference.improved() {
         Some(true) => style::GOOD,
         Some(false) => style::WARNING,

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 
 use harness::device::Launch;
 use harness::report::{BenchReport, CaseReport, DeviceInfo, KernelFacts, Report, Verdict};
+use leaderboard::AttemptId;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 
 /// Raised when a field changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 1;
 
 /// What `check`, `bench` and `submit` say of one file.
 #[derive(Serialize)]
-struct Solved<'a> {
+pub struct Solved<'a> {
     schema: u32,
     problem: &'a str,
     revision: u32,
@@ -30,11 +31,22 @@ struct Solved<'a> {
     bench: Vec<Bench<'a>>,
     geomean_us: Option<f64>,
     modelled: bool,
-    /// Of `submit`: the recorded attempt's id and its place on the board.
-    attempt: Option<&'a str>,
-    rank: Option<usize>,
+    #[serde(flatten)]
+    recorded: Recorded<'a>,
     log: &'a str,
     warnings: &'a [String],
+}
+
+/// What `submit` adds to it.
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Recorded<'a> {
+    /// The recorded attempt's id, and its place on the board.
+    pub attempt: Option<&'a AttemptId>,
+    pub rank: Option<usize>,
+    /// The earliest attempt at the problem with the same source.
+    pub same_source: Option<&'a AttemptId>,
+    /// Why there is no attempt though there should be one.
+    pub not_recorded: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -122,9 +134,13 @@ struct Why<'a> {
     next: Option<&'a str>,
 }
 
-/// The attempt's id and rank are there after `submit` only.
-pub fn report(report: &Report, attempt: Option<&str>, rank: Option<usize>) -> String {
-    line(&Solved {
+pub fn report(report: &Report, recorded: Recorded<'_>) -> String {
+    line(&solved(report, recorded))
+}
+
+/// The same, as part of another object.
+pub fn solved<'a>(report: &'a Report, recorded: Recorded<'a>) -> Solved<'a> {
+    Solved {
         schema: SCHEMA,
         problem: &report.problem,
         revision: report.revision,
@@ -140,11 +156,10 @@ pub fn report(report: &Report, attempt: Option<&str>, rank: Option<usize>) -> St
         bench: report.bench.iter().map(Bench::of).collect(),
         geomean_us: report.geomean_us,
         modelled: report.modelled,
-        attempt,
-        rank,
+        recorded,
         log: &report.log,
         warnings: &report.warnings,
-    })
+    }
 }
 
 pub fn failure(file: Option<&str>, failure: &Failure) -> String {
@@ -171,6 +186,8 @@ pub fn line<T: Serialize>(value: &T) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
     use crate::render::sample;
 
@@ -181,9 +198,11 @@ mod tests {
         let mut bench = sample::measured();
         bench.cases.clear();
         bench.bench.truncate(1);
+        let id = AttemptId::new(Timestamp::UNIX_EPOCH, 7);
+        let recorded = Recorded { attempt: Some(&id), rank: Some(2), ..Default::default() };
         for (name, text) in [
-            ("wrong", report(&wrong, None, None)),
-            ("submitted", report(&bench, Some("3f9a2c"), Some(2))),
+            ("wrong", report(&wrong, Recorded::default())),
+            ("submitted", report(&bench, recorded)),
             ("refused", failure(Some("k.cu"), &Failure::usage("no such file").next("look"))),
         ] {
             assert_eq!(text.lines().count(), 1);

@@ -69,7 +69,7 @@ fn kernels(kernels: &[KernelFacts]) -> String {
     text
 }
 
-fn log(log: &str) -> String {
+pub fn log(log: &str) -> String {
     let lines: Vec<&str> = log.trim_end().lines().collect();
     if lines.is_empty() {
         return String::new();
@@ -89,7 +89,7 @@ fn log(log: &str) -> String {
     text
 }
 
-fn verdict(report: &Report) -> String {
+pub fn verdict(report: &Report) -> String {
     let verdict = style::paint(
         style::of(report.verdict).bold(),
         format!("{} {}", style::symbol(report.verdict), style::words(report.verdict)),

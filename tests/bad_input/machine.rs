@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Nibble, program};
 
 /// A folder of links to all programs of the machine but those that begin with one of `without`.
-fn path_without(nibble: &Nibble, without: &[&str]) -> std::path::PathBuf {
+pub fn path_without(nibble: &Nibble, without: &[&str]) -> std::path::PathBuf {
     let folder = nibble.path().join("bin");
     fs::create_dir(&folder).expect("a folder");
     let path = std::env::var_os("PATH").expect("PATH");

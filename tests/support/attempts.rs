@@ -102,6 +102,20 @@ impl Made {
         self
     }
 
+    /// Of that revision of the problem.
+    pub fn revision(mut self, revision: u32) -> Self {
+        self.0.revision = revision;
+        self
+    }
+
+    /// Timed on the scripted device of [`super::mock`].
+    pub fn scripted(self) -> Self {
+        let mut made = self.measured(0.01);
+        made.0.outcome.device.kind = DeviceKind::Mock;
+        made.0.outcome.device.name = "Scripted GPU".into();
+        made
+    }
+
     /// Hours before now.
     pub fn hours_old(mut self, hours: i64) -> Self {
         self.0.created = Timestamp::now() - SignedDuration::from_hours(hours);

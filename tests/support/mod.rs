@@ -2,6 +2,7 @@
 
 mod attempts;
 pub mod browser;
+mod live;
 mod mock;
 mod nibble;
 mod page;
@@ -10,9 +11,10 @@ mod redact;
 mod run;
 
 pub use attempts::Made;
+pub use live::Live;
 pub use mock::{ON_MOCK, mock};
-pub use nibble::Nibble;
 pub use page::Page;
+pub use nibble::{Nibble, PATIENCE};
 pub use processes::descendants;
 pub use redact::redacted;
 pub use run::Run;

@@ -11,22 +11,24 @@ use std::{
 use leaderboard::{AttemptId, Store};
 use tempfile::TempDir;
 
-use super::{Run, descendants};
+use super::{Live, Run, descendants};
 
 /// Longer than anything here may take, shorter than anybody waits for a test that hangs.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A command to run: `Nibble::new(["check", "k.cu"]).file("k.cu", text).run()`.
 pub struct Nibble {
     folder: TempDir,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
+    /// What a shell does before, in a mount namespace of its own.
+    mount: Option<&'static str>,
 }
 
 impl Nibble {
     pub fn new<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Self {
         let folder = tempfile::Builder::new().prefix("nibble-test-").tempdir().expect("a folder");
-        let nibble = Self { folder, arguments: Vec::new(), environment: Vec::new() };
+        let nibble = Self { folder, arguments: Vec::new(), environment: Vec::new(), mount: None };
         let leaderboard = nibble.folder.path().join("leaderboard");
         nibble
             .args(arguments)
@@ -63,6 +65,12 @@ impl Nibble {
         self
     }
 
+    /// With `mount` done before, as root of a mount namespace that only this run is in.
+    pub fn mounted(mut self, mount: &'static str) -> Self {
+        self.mount = Some(mount);
+        self
+    }
+
     /// Where nibble starts.
     pub fn path(&self) -> PathBuf {
         self.folder.path().to_owned()
@@ -78,6 +86,11 @@ impl Nibble {
     #[track_caller]
     pub fn run(&self) -> Run {
         self.wait(self.spawn(), Instant::now())
+    }
+
+    /// Starts it and lets it run.
+    pub fn start(&self) -> Live {
+        Live::new(self.spawn())
     }
 
     /// Runs it, sends `signal` to it as soon as one of its descendants' command lines contains
@@ -104,7 +117,16 @@ impl Nibble {
     }
 
     fn spawn(&self) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nibble"));
+        let nibble = env!("CARGO_BIN_EXE_nibble");
+        let mut command = match self.mount {
+            None => Command::new(nibble),
+            Some(mount) => {
+                let mut command = Command::new("unshare");
+                command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
+                command.arg(format!("{mount} && exec \"$@\"")).args(["sh", nibble]);
+                command
+            }
+        };
         command
             .args(&self.arguments)
             .current_dir(self.folder.path())

@@ -1,0 +1,64 @@
+//! A solution that is named by its file or by an attempt at it.
+
+use std::path::{Path, PathBuf};
+
+use harness::{Interrupt, Stage};
+use leaderboard::{Attempt, AttemptId, Store};
+
+use super::solve;
+use crate::{
+    config::Config,
+    exit::{Failure, Result},
+};
+
+/// What was typed, found.
+pub struct Solution {
+    /// Of an attempt, the one in the leaderboard: compiled before, it is in the cache.
+    pub file: PathBuf,
+    pub attempt: Option<Attempt>,
+}
+
+impl Solution {
+    /// A file if there is one of that name, else the attempt whose id begins so.
+    pub fn find(typed: &str, config: &Config) -> Result<Self> {
+        let file = Path::new(typed);
+        if file.exists() || typed.contains(['.', '/']) {
+            solve::readable(file)?;
+            return Ok(Self { file: file.to_owned(), attempt: None });
+        }
+        let found = Store::at(&config.leaderboard).find(typed);
+        let id = found.map_err(|error| match error {
+            leaderboard::Error::NoSuchAttempt { typed } => {
+                Failure::usage(format!("`{typed}` is no file, and no attempt's id begins so"))
+                    .next("`nibble history` lists the attempts")
+            }
+            other => other.into(),
+        })?;
+        Self::attempt(&id, config)
+    }
+
+    pub fn attempt(id: &AttemptId, config: &Config) -> Result<Self> {
+        let store = Store::at(&config.leaderboard);
+        let attempt = store.attempt(id)?;
+        let folder = store.folder(id).ok_or_else(|| {
+            Failure::machine(format!("attempt {id} went away while it was looked at"))
+        })?;
+        Ok(Self { file: folder.join("solution.cu"), attempt: Some(attempt) })
+    }
+
+    /// How the harness is to run it. An attempt is one at its problem, for its architecture.
+    pub fn configured(
+        &self,
+        stage: Stage,
+        interrupt: &Interrupt,
+        config: &Config,
+    ) -> harness::Config {
+        let mut run = solve::configured(&self.file, stage, interrupt, config);
+        if let Some(attempt) = &self.attempt {
+            run.called = Some(attempt.file.clone());
+            run.problem = Some(attempt.problem.clone());
+            run.arch = run.arch.or_else(|| Some(attempt.outcome.device.arch.clone()));
+        }
+        run
+    }
+}

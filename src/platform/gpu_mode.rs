@@ -1,0 +1,179 @@
+//! GPU MODE: one Python file that defines `custom_kernel` on tensors, CUDA in it as text.
+//!
+//! The exported file keeps the solution whole in one string, `SOLUTION`, and calls it through a
+//! second one, `BINDING`, with addresses and sizes. So the solution comes out again as it went in,
+//! and nothing of PyTorch is compiled into it.
+//!
+//! ```text
+//! task's tuple    a  b  sfa  sfb  sfa_permuted  sfb_permuted  c        a.shape = (m, k / 2, l)
+//!                 │  │   │    │        │             │         │
+//! solution(       a, b, sfa, sfb, sfa_blocked,  sfb_blocked,   c,      m, k, l)
+//! ```
+//!
+//! The tensors' shapes begin with the row and end with the batch, but their memory is that of the
+//! problem's page: batch outermost, k innermost. So addresses are all that must be passed.
+
+use harness::directive::{Directives, check_flag};
+use problems::Problem;
+
+use super::{Exported, Imported, Outgoing, python};
+use crate::exit::{Failure, Result};
+
+/// PyTorch switches off the operators of half types; solutions are written with them on.
+const UNDO: [&str; 4] = [
+    "-U__CUDA_NO_HALF_OPERATORS__",
+    "-U__CUDA_NO_HALF_CONVERSIONS__",
+    "-U__CUDA_NO_HALF2_OPERATORS__",
+    "-U__CUDA_NO_BFLOAT16_CONVERSIONS__",
+];
+const FLAGS: &str = "extra_cuda_cflags";
+
+/// Whether the problem is one of GPU MODE's; its leaderboard is called like it.
+fn has(problem: &Problem) -> bool {
+    problem.manifest().origin.starts_with("GPU MODE")
+}
+
+pub fn export(solution: &Outgoing<'_>) -> Result<Exported> {
+    let problem = solution.problem;
+    if !has(problem) {
+        return Err(Failure::usage(format!("GPU MODE has no problem like {}", problem.name()))
+            .next("export it with --to tensara"));
+    }
+    let directives = solution.directives()?;
+    let mut lost = solution.local_includes();
+    let (flags, folders): (Vec<_>, Vec<_>) =
+        directives.nvcc.iter().cloned().partition(|flag| !flag.starts_with("-I"));
+    lost.extend(folders.into_iter().map(|flag| format!("{flag} names a folder of this machine")));
+    let arch = directives.arch.as_deref().unwrap_or(&problem.manifest().arch);
+    let text = TEMPLATE
+        .replace("{problem}", problem.name())
+        .replace("{name}", &solution.name.replace(char::is_control, " "))
+        .replace("{flags}", &listed(&flags, arch))
+        .replace("{declaration}", &declaration(problem))
+        .replace("{binding}", &binding(problem))
+        .replace("{module}", &format!("nibble_{}", &hash(solution.source)[..12]))
+        // Last, so that nothing in it is taken for a place to fill.
+        .replace("{solution}", &python::literal(solution.source));
+    Ok(Exported { text, lost })
+}
+
+fn hash(source: &str) -> String {
+    leaderboard::attempt::source_hash(source.as_bytes())
+}
+
+/// Ours, then the solution's: of two that contradict each other nvcc takes the last.
+fn listed(flags: &[String], arch: &str) -> String {
+    let number = arch.trim_start_matches("sm_");
+    let mut all =
+        vec!["-O3".to_owned(), format!("-gencode=arch=compute_{number},code=sm_{number}")];
+    // nvcc takes one -std only.
+    if !flags.iter().any(|flag| flag.trim_start_matches('-').starts_with("std")) {
+        all.push("-std=c++20".to_owned());
+    }
+    all.extend(UNDO.map(str::to_owned));
+    all.extend_from_slice(flags);
+    let lines: Vec<String> =
+        all.iter().map(|flag| format!("        {},\n", python::literal(flag))).collect();
+    lines.concat()
+}
+
+/// "void launch(int64_t a, …, int64_t l)"
+fn declaration(problem: &Problem) -> String {
+    let names = problem.manifest().signature.iter().map(|p| format!("int64_t {}", p.name));
+    format!("void launch({})", names.collect::<Vec<_>>().join(", "))
+}
+
+fn binding(problem: &Problem) -> String {
+    let casts = problem.manifest().signature.iter().map(|parameter| {
+        let (ty, name) = (parameter.c_type(), &parameter.name);
+        match ty.ends_with('*') {
+            true => format!("        reinterpret_cast<{ty}>({name})"),
+            false => format!("        static_cast<{ty}>({name})"),
+        }
+    });
+    let casts = casts.collect::<Vec<_>>().join(",\n");
+    format!("\n{} {{\n    solution(\n{casts});\n}}\n", declaration(problem))
+}
+
+const TEMPLATE: &str = r#"#!POPCORN leaderboard {problem}
+#!POPCORN gpu NVIDIA
+
+# {name}, exported by nibble. SOLUTION is the .cu file; `nibble import` takes it out again.
+
+from torch.utils.cpp_extension import load_inline
+
+from task import input_t, output_t
+
+SOLUTION = {solution}
+
+BINDING = r'''{binding}'''
+
+module = load_inline(
+    name="{module}",
+    cpp_sources=["{declaration};"],
+    cuda_sources=[SOLUTION, BINDING],
+    functions=["launch"],
+    extra_cuda_cflags=[
+{flags}    ],
+)
+
+
+def custom_kernel(data: input_t) -> output_t:
+    a, b, sfa, sfb, sfa_permuted, sfb_permuted, c = data
+    m, half_k, l = a.shape
+    module.launch(
+        a.data_ptr(),
+        b.data_ptr(),
+        sfa.data_ptr(),
+        sfb.data_ptr(),
+        sfa_permuted.data_ptr(),
+        sfb_permuted.data_ptr(),
+        c.data_ptr(),
+        m,
+        2 * half_k,
+        l,
+    )
+    return c
+"#;
+
+/// Takes the solution out of a `submission.py`: of the strings in it, the one that defines
+/// `solution`; and of the flags, those that nibble allows.
+pub fn import(text: &str) -> Result<Imported> {
+    let strings = python::strings(text);
+    let defines = |value: &str| value.contains("void solution(") && value.contains('{');
+    let source = strings.iter().find(|string| defines(&string.value));
+    let Some(source) = source.map(|string| string.value.clone()) else {
+        let tensors = strings.iter().any(|string| string.value.contains("torch::Tensor"));
+        let why = match tensors {
+            true => "its CUDA source takes tensors and defines no `solution`",
+            false => "no string in it defines `solution`",
+        };
+        return Err(Failure::usage(why).next(
+            "call the kernel from extern \"C\" void solution(…): `nibble show` has the parameters",
+        ));
+    };
+    let directives = Directives::parse(&source).map_err(Failure::usage)?;
+    if !directives.nvcc.is_empty() {
+        return Ok(Imported { source, lost: Vec::new() });
+    }
+    let (kept, lost) = flags(text);
+    let lost = lost.iter().map(|flag| format!("nibble does not pass {flag} to nvcc")).collect();
+    let directive = match kept.is_empty() {
+        true => String::new(),
+        false => format!("//! nvcc = {kept:?}\n"),
+    };
+    Ok(Imported { source: directive + &source, lost })
+}
+
+/// The flags of the file that nibble can keep, and those it cannot; without its own.
+fn flags(text: &str) -> (Vec<String>, Vec<String>) {
+    let own = |flag: &str| {
+        let bare = flag.trim_start_matches('-');
+        UNDO.contains(&flag)
+            || ["gencode", "arch", "std=c++", "O3"].iter().any(|start| bare.starts_with(start))
+    };
+    python::list(text, FLAGS)
+        .into_iter()
+        .filter(|flag| !own(flag))
+        .partition(|flag| check_flag(flag).is_ok())
+}
