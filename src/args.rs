@@ -125,7 +125,7 @@ pub enum Command {
     Watch(Watch),
     /// Write a solution as another platform wants it
     Export(Export),
-    /// Take a Tensara .cu or a GPU MODE submission.py in; never overwrites
+    /// Take in a Tensara .cu or a GPU MODE submission.py
     Import(Import),
     /// The boards as pages with pictures, in a folder that needs no server
     Report {

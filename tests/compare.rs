@@ -1,6 +1,6 @@
 //! `nibble compare A B`
 
-use crate::support::{Nibble, mock};
+use crate::support::{Nibble, ON_MOCK, mock};
 
 /// 1 % noise, 1 % drift a thousand samples, 1 % spikes: `other.cu` takes 1 % longer than `one.cu`.
 fn noisy(arguments: &[&str], seed: u32) -> Nibble {
@@ -68,7 +68,7 @@ fn what_cannot_be_told_is_unclear() {
 fn an_attempt_against_a_file() {
     let nibble = mock(["submit", "slow.cu", "-m", "the obvious way"]);
     let id = nibble.run().code(0).attempts[0].tail().to_owned();
-    let nibble = nibble.again(["compare", &id, "fast.cu", "--device", "mock:gpu.toml"]);
+    let nibble = nibble.again(["compare", &id, "fast.cu"]).args(ON_MOCK);
     let run = nibble.run().code(0).stderr_is_empty().fits();
     insta::assert_snapshot!(run.screen());
     let object = &nibble.args(["--json"]).run().code(0).json()[0];

@@ -11,6 +11,8 @@ use crate::support::{Made, Nibble, mock};
 fn shape(name: &str, value: &Value) -> String {
     let mut lines = BTreeMap::new();
     describe("", value, &mut lines);
+    // Of a pair, `b` is like `a`.
+    lines.retain(|path, _| !path.starts_with("b."));
     let lines: Vec<String> =
         lines.into_iter().map(|(path, ty)| format!("  {path}: {ty}\n")).collect();
     format!("{name}\n{}", lines.concat())
@@ -32,6 +34,8 @@ fn describe(path: &str, value: &Value, lines: &mut BTreeMap<String, &'static str
             }
             return;
         }
+        // What is counted is the emulator's business, and grows.
+        Value::Object(_) if path.ends_with("launches[].counters") => "object",
         Value::Object(fields) => {
             for (name, field) in fields {
                 let dot = if path.is_empty() { "" } else { "." };

@@ -46,7 +46,7 @@ fn for_other_programs() {
 /// `fast.cu` and `slow.cu` were first on a board of revision 0 of the problem.
 #[test]
 fn an_older_revision_stands_apart_until_it_is_measured_again() {
-    let nibble = mock(["leaderboard"]);
+    let nibble = mock([]).again(["leaderboard"]);
     let folder = nibble.path();
     let old = |file, us, hours| Made::accepted(file, us).scripted().revision(0).hours_old(hours);
     let fast = old("fast.cu", 4.0, 9).by("bob").message("as it was").record(&folder);

@@ -53,7 +53,7 @@ fn it_begins_with_a_rung_or_an_attempt() {
     assert_eq!(written.expect("written"), source, "the directive is there once");
 
     let nibble = nibble.again(["new", "mxfp4_dequantize", "k", "--from", attempt.id.tail()]);
-    nibble.run().code(2).stderr_contains("is one at mxfp4_quantize, not at mxfp4_dequantize");
+    nibble.run().code(2).stderr_contains("is one at mxfp4_quantize, not at");
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub fn run(export: &Export, config: &Config) -> Result<Exit> {
 fn wrote(file: &str, to: Platform, problem: &problems::Problem) -> String {
     let next = match to {
         Platform::Tensara => format!(
-            "paste it into the editor of {}",
+            "paste it into Tensara's editor for {}",
             tensara::slug(problem).unwrap_or(problem.name())
         ),
         Platform::GpuMode => format!("popcorn submit {file}"),

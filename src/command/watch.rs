@@ -44,8 +44,8 @@ pub fn run(arguments: &Watch, config: &Config) -> Result<Exit> {
                 })?;
                 before = Some(report);
             }
-            // A save in the middle of something: the next one will do.
-            Err(_) if watched.changed() => {}
+            // Ctrl-C, or a save in the middle of something: the next one will do.
+            Err(_) if stop.raised() || watched.changed() => {}
             Err(failure) if failure.exit == Exit::Usage => {
                 failure.report(config.json, &config.terminal);
                 before = None;
