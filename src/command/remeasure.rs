@@ -55,8 +55,9 @@ pub fn run(problem: Option<&str>, top: usize, config: &Config) -> Result<Exit> {
             }
             _ => style::words(report.verdict).to_owned(),
         };
-        let (file, from, to) = (old.solution(), old.id.tail(), new.id.tail());
-        config.terminal.note(&format!("{verdict} {from} → {to}  {file}: {time}"));
+        let ids = attempts::short_ids(config)?;
+        let (from, to) = (ids.of(&old.id), ids.of(&new.id));
+        config.terminal.note(&format!("{verdict} {from} → {to}  {}: {time}", old.solution()));
         worst = worst.max(solve::exit(report.verdict));
     }
     Ok(worst)

@@ -40,8 +40,8 @@ pub fn list(text: &str, name: &str) -> Vec<String> {
         value.starts_with('[').then(|| text.len() - value.len())
     });
     let Some(opening) = opening else { return Vec::new() };
-    let closing = text[opening..].match_indices(']').map(|(at, _)| opening + at);
-    let closing = closing.filter(|at| outside(*at)).next().unwrap_or(text.len());
+    let mut closing = text[opening..].match_indices(']').map(|(at, _)| opening + at);
+    let closing = closing.find(|at| outside(*at)).unwrap_or(text.len());
     let inside = strings.iter().filter(|string| (opening..closing).contains(&string.range.start));
     inside.map(|string| string.value.clone()).collect()
 }

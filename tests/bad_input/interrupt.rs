@@ -44,7 +44,8 @@ fn ctrl_c_while_it_times() {
     let script = "name = \"G\"\narch = \"sm_100a\"\n[[solution]]\ntime_us = 0.001\n";
     for verb in ["bench", "submit", "compare"] {
         let nibble = mock([verb, "fast.cu"]).args((verb == "compare").then_some("slow.cu"));
-        let live = nibble.file("gpu.toml", script).start();
+        let nibble = nibble.file("gpu.toml", script);
+        let mut live = nibble.start();
         live.until_it_catches_ctrl_c();
         assert_eq!(live.interrupt(), Some(130), "{verb}");
     }
