@@ -1,8 +1,8 @@
 //! `nibble export ATTEMPT --to tensara|gpu-mode`
 
-use std::fs;
+use std::{fs, process::Command};
 
-use crate::support::{Made, Nibble, Run};
+use crate::support::{Made, Nibble, Run, program};
 
 const QUANTIZER: &str = "//! problem = \"mxfp4_quantize\"\n//! nvcc = [\"--use_fast_math\"]\n\
                          #include \"common.cuh\"\n#include <thrust/sort.h>\n";
@@ -28,12 +28,40 @@ fn an_attempt_that_failed_is_exported_with_a_warning() {
 }
 
 #[test]
+fn gpu_mode_gets_a_submission_that_python_runs() {
+    let source = program("reads_all_seven.cu");
+    let nibble = Nibble::new(["export", "nvfp4_gemv/k.cu", "--to", "gpu-mode"])
+        .args(["-o", "submission.py"])
+        .file("nvfp4_gemv/k.cu", &source)
+        .file("stand_ins.py", program("stand_ins.py"))
+        // As much of NVIDIA's header as host code needs.
+        .file("cuda_fp16.h", "struct __half { unsigned short bits; };\n");
+    let run = nibble.run().code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!(run.screen());
+    let output = Command::new("python3")
+        .args(["-W", "error", "stand_ins.py"])
+        .current_dir(nibble.path())
+        .output()
+        .expect("python3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let flags = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(flags.contains("-gencode=arch=compute_100a,code=sm_100a\n"), "{flags}");
+    assert!(flags.ends_with("-maxrregcount=32\n-DROWS=4\n"), "{flags}");
+
+    let nibble = nibble.again(["import", "submission.py", "back"]);
+    nibble.run().code(0).stderr_is_empty();
+    let back = fs::read_to_string(nibble.path().join("nvfp4_gemv/back.cu")).expect("imported");
+    assert_eq!(back, source);
+}
+
+#[test]
 fn a_platform_without_such_a_problem() {
     let export = |file: &str, to: &str| {
         Nibble::new(["export", file, "--to", to]).file(file, "// k\n").run().code(2)
     };
     export("mxfp4_quantize/k.cu", "gpu-mode")
         .stderr_contains("GPU MODE has no problem like mxfp4_quantize");
+    export("nvfp4_gemv/k.cu", "tensara").stderr_contains("Tensara has no problem like nvfp4_gemv");
     export("k.cu", "tensara").stderr_contains("which problem does k.cu solve?");
     export("mxfp4_quantize/k.cu", "kaggle").stderr_contains("[possible values: tensara, gpu-mode]");
 }
