@@ -189,12 +189,12 @@ impl Compared<'_> {
         };
         let mut text = format!("{}\n", words::hanging(&said, 2));
         if let Some((command, why)) = self.next(effect.call) {
-            text.push_str(&format!(
-                "{} {}  {}\n",
-                style::paint(style::DIM, "next:"),
-                style::paint(style::ACCENT, command),
-                style::paint(style::DIM, why)
-            ));
+            let next = style::paint(style::DIM, "next:");
+            let next = format!("{next} {}", style::paint(style::ACCENT, command));
+            // A command stays in one piece; what it is for is said where there is room.
+            let said = format!("{next}  {}", style::paint(style::DIM, why));
+            let fits = words::width(&said) <= words::COLUMNS;
+            text.push_str(&format!("{}\n", if fits { said } else { next }));
         }
         text
     }
