@@ -26,6 +26,8 @@ pub(super) struct Recipe {
     keys: fn(usize, usize) -> usize,
     /// Keys that count, those that a tile was filled up with included: their score and value are 0.
     counted: fn(usize) -> usize,
+    /// Which key lies in a key's place when a query looks there; none if nothing was put there yet.
+    found: fn(usize, usize) -> Option<usize>,
     /// Which row of V goes with a key.
     value_row: fn(usize) -> usize,
     /// Which query's result lands in a row and column of the output.
@@ -87,6 +89,7 @@ impl Recipe {
         },
         keys: |keys, _| keys,
         counted: |keys| keys,
+        found: |_, key| Some(key),
         value_row: |key| key,
         written: |row, _| row,
     };
@@ -173,7 +176,11 @@ impl Prepared<'_> {
         let temperature = (self.recipe.temperature)(columns as f64);
         let keys = (self.recipe.keys)(self.shape.seq_k, row).min(self.shape.seq_k);
         let dot = |k: &[f64]| q.iter().zip(k).map(|(q, k)| q * k).sum::<f64>() * temperature;
-        let mut weights: Vec<f64> = self.k.chunks(columns).take(keys).map(dot).collect();
+        let score = |key| match (self.recipe.found)(row, key) {
+            Some(key) => dot(&self.k[key * columns..(key + 1) * columns]),
+            None => 0.0,
+        };
+        let mut weights: Vec<f64> = (0..keys).map(score).collect();
         weights.resize((self.recipe.counted)(keys), 0.0);
         let sum = (self.recipe.softmax)(&mut weights);
         let mut out = vec![(0.0, 0.0); columns];

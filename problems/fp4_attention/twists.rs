@@ -48,7 +48,7 @@ fn swapped(place: Place) -> (usize, usize) {
     (place.row, place.column ^ 1)
 }
 
-pub(in super::super) const TWISTS: [Twist<Recipe>; 44] = [
+pub(in super::super) const TWISTS: [Twist<Recipe>; 45] = [
     Twist {
         id: "ceil_scale",
         says: "the scales' exponent is ceil(log2(amax)) - 2; FLOOR rounds the logarithm down",
@@ -325,10 +325,23 @@ pub(in super::super) const TWISTS: [Twist<Recipe>; 44] = [
         apply: |r| r.value_row = |key| key % 64,
     },
     Twist {
+        id: "barrier_missing_after_staging",
+        says: "a tile of 32 keys is read before the warps that come later have staged theirs, 8 \
+               each: the key of the tile before is found; a barrier belongs between filling and \
+               reading",
+        axis: 12,
+        apply: |r| {
+            r.found = |row, key| {
+                let staged_later = key % 32 / 8 > row % 32 / 8;
+                if staged_later { key.checked_sub(32) } else { Some(key) }
+            };
+        },
+    },
+    Twist {
         id: "lanes_write_same_row",
-        says: "lanes store to row lane % 16, so that two of them meet in each place and the later \
-               one wins; a lane of an mma holds row lane / 4",
+        says: "lanes store to row lane % 16, so that all that they hold meets in few places and \
+               the last one wins; in an mma's result a lane holds rows lane / 4 and lane / 4 + 8",
         axis: 13,
-        apply: |r| r.written = |row, _| row / 16 * 16 + (row % 16 + 16) / 4 % 16,
+        apply: |r| r.written = |row, _| row / 16 * 16 + 12 + row % 16 / 4,
     },
 ];
