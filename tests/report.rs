@@ -162,6 +162,7 @@ fn it_answers() {
     assert!(attempt("<a href=\"#L2\">k.cu:2</a>:6: error"), "an error leads to its line");
     assert!(attempt("Ties go to the even code."), "the explanation");
     assert!(attempt("solution.cu cannot be read"), "a lost source");
+    assert!(attempt("time against the last accepted"), "parents that failed are passed over");
     let comparison = |said: &str| {
         pages.iter().any(|(path, (text, _))| path.starts_with("compare/") && text.contains(said))
     };

@@ -1,10 +1,13 @@
 //! One attempt, whole: what came of it and why, how fast it is and what explains that, what it
 //! changed, and its source.
 
+mod built;
+mod headline;
+
 use leaderboard::{
     Attempt, AttemptId,
-    attempt::{Kernel, Size, solution_name},
-    facts::caveats,
+    attempt::{Size, solution_name},
+    facts::{Fact, caveats},
 };
 use maud::{Markup, html};
 
@@ -21,7 +24,6 @@ use super::{
     text,
 };
 use crate::render::{facts::number, words};
-use leaderboard::facts::Fact;
 
 /// Bytes of page for the source, and for what changed in it.
 const SOURCE: usize = 130 << 10;
@@ -40,14 +42,19 @@ pub fn page(
     let place = site.place(&attempt.id);
     let contest = place.map(|(contest, _)| contest);
     let outcome = &attempt.outcome;
-    let parent = attempt.parent.as_ref().and_then(|id| site.attempts.get(id));
     let first = contest
         .and_then(|contest| site.attempts.get(&contest.board.rows.first()?.best.id))
         .filter(|first| first.id != attempt.id);
+    // A parent that failed has nothing to be compared with.
+    let earlier = site.accepted_before(attempt);
     let mut others = Vec::new();
-    others.extend(parent.map(|attempt| Other { role: "parent", attempt }));
-    let not_parent = first.filter(|first| parent.is_none_or(|parent| parent.id != first.id));
-    others.extend(not_parent.map(|attempt| Other { role: "first", attempt }));
+    if let Some(before) = earlier {
+        let is_parent = attempt.parent.as_ref() == Some(&before.id);
+        let role = if is_parent { "parent" } else { "last accepted" };
+        others.push(Other { role, attempt: before });
+    }
+    let other = first.filter(|first| earlier.is_none_or(|before| before.id != first.id));
+    others.extend(other.map(|attempt| Other { role: "first", attempt }));
     let (code, left) = highlight::source(source.unwrap_or_default(), SOURCE);
     let lines = source.unwrap_or_default().lines().count() - left;
     let content = html! {
@@ -59,7 +66,7 @@ pub fn page(
         @if let Some(message) = &attempt.message {
             p.message { bdi { (text::beginning(message, 6000).0) } }
         }
-        (headline(site, attempt, contest, parent, first))
+        (headline::facts(site, attempt, contest, &others))
         (failure::section(attempt, lines))
         (times(site, attempt, &others))
         (beside(site, attempt, &others))
@@ -82,74 +89,13 @@ pub fn page(
             Err(why) => p.worse { "solution.cu cannot be read: " (layout::named(why, 300)) },
         }
         (self::place(site, attempt, place))
-        h2 { "Built by" }
-        (built(attempt))
+        (built::section(attempt))
     };
     Page {
         path: site::attempt(&attempt.id),
         title: format!("Attempt {short}"),
         above: comparison::above(site, attempt),
         content,
-    }
-}
-
-/// The few numbers that people come for.
-fn headline(
-    site: &Site<'_>,
-    attempt: &Attempt,
-    contest: Option<&Contest<'_>>,
-    parent: Option<&Attempt>,
-    first: Option<&Attempt>,
-) -> Markup {
-    let Some(time) = attempt.outcome.geomean else { return html! {} };
-    let summary = leaderboard::Summary::from(attempt);
-    let row = contest.and_then(|contest| {
-        let same = |row: &&leaderboard::board::Row<'_>| {
-            row.best.author == attempt.author && row.best.solution() == solution_name(&attempt.file)
-        };
-        contest.board.rows.iter().find(same)
-    });
-    let half_width = (time.interval_us.1 - time.interval_us.0) / 2.0 / time.us * 100.0;
-    let against = |other: &Attempt| {
-        let theirs = other.outcome.geomean?;
-        Some(words::change(theirs.us, time.us))
-    };
-    html! {
-        dl.facts {
-            div {
-                dt { (if attempt.outcome.modelled { "modelled time" } else { "measured time" }) }
-                dd {
-                    (words::micros(time.us))
-                    @if half_width > 0.0 { small { " ± " (format!("{half_width:.1}")) " %" } }
-                }
-            }
-            @if let Some(percent) = summary.sol_percent {
-                div { dt { "of the speed of light" } dd { (words::percent(percent)) } }
-            }
-            @if let Some((parent, change)) = parent.and_then(|one| Some((one, against(one)?))) {
-                div {
-                    dt { "time against its parent " (layout::attempt_link(site, &parent.id, "../")) }
-                    dd { (change) }
-                }
-            }
-            @if let Some((first, change)) = first.and_then(|one| Some((one, against(one)?))) {
-                div {
-                    dt { "time against the first " (layout::attempt_link(site, &first.id, "../")) }
-                    dd { (change) }
-                }
-            }
-            @if let Some(row) = row {
-                div {
-                    dt { "rank of this solution" }
-                    dd {
-                        (row.rank) small { " of " (contest.map_or(0, |one| one.board.rows.len())) }
-                        @if row.best.id != attempt.id {
-                            small { ", by " (layout::attempt_link(site, &row.best.id, "../")) }
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -298,41 +244,4 @@ fn place(site: &Site<'_>, attempt: &Attempt, place: Option<(&Contest<'_>, usize)
             a href={ "../" (contest.page()) } { "The board" }
         }
     }
-}
-
-fn built(attempt: &Attempt) -> Markup {
-    let outcome = &attempt.outcome;
-    html! {
-        @if !outcome.kernels.is_empty() { (kernels(&outcome.kernels)) }
-        p {
-            "nibble " (layout::named(&outcome.toolchain.nibble, 40))
-            @if let Some(nvcc) = &outcome.toolchain.nvcc { ", nvcc " (layout::named(nvcc, 40)) }
-            @if !outcome.toolchain.flags.is_empty() {
-                ", " code { (layout::named(&outcome.toolchain.flags.join(" "), 400)) }
-            }
-            ", for " (layout::named(&outcome.device.name, 60)) ", "
-            (layout::named(&outcome.device.arch, 20)) ". Source BLAKE3 "
-            code { (layout::named(&attempt.source_hash, 16)) } "."
-        }
-        p.dim {
-            "In a terminal: " code { "nibble attempt " (attempt.id.tail()) }
-            "; with " code { "--source" } " it prints the source."
-        }
-    }
-}
-
-fn kernels(kernels: &[Kernel]) -> Markup {
-    let head = layout::heading(&["kernel", ">registers", ">spills", ">shared memory"]);
-    let body = html! {
-        @for kernel in kernels.iter().take(LISTED) {
-            tr {
-                @let name = kernel.name.split('(').next().unwrap_or(&kernel.name);
-                th.text scope="row" { code { (layout::named(name, 80)) } }
-                td.number { (kernel.registers) }
-                td.number { (words::bytes(kernel.spill_bytes.into())) }
-                td.number { (words::bytes(kernel.shared_bytes.into())) }
-            }
-        }
-    };
-    layout::table("What ptxas says of each kernel", head, body)
 }

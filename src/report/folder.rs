@@ -16,7 +16,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     process,
@@ -64,11 +64,18 @@ impl Folder {
             fs::create_dir_all(parent).map_err(failed)?;
         }
         sweep(parent, &prefix);
-        fs::create_dir(&work).map_err(failed)?;
-        let lock = File::open(&work).map_err(failed)?;
-        // Where there are no locks nothing is swept, which costs disk space only.
-        let _ = lock.try_lock();
-        Ok(Self { place, work: work.clone(), files: Mutex::default(), _lock: lock })
+        loop {
+            fs::create_dir(&work).map_err(failed)?;
+            let lock = File::open(&work).map_err(failed)?;
+            // Until it is locked, another writer takes the folder for a dead one's: it has the lock
+            // then, or the folder is gone. Where there are no locks nothing is swept, which costs
+            // disk space only.
+            let swept = matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) || !work.exists();
+            if !swept {
+                return Ok(Self { place, work, files: Mutex::default(), _lock: lock });
+            }
+            let _ = fs::remove_dir(&work);
+        }
     }
 
     /// One file of the report; its folder is made if need be. Several threads may write at once.
@@ -193,6 +200,7 @@ fn not_a_report(place: &Path) -> Failure {
 
 fn failed(action: &str, path: &Path, error: io::Error) -> Failure {
     Failure::machine(format!("cannot {action} {}: {error}", path.display()))
+        .next("make room or give another folder: nibble report -o DIR")
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Everything that the pages are made of, read once, and where each page is.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    iter,
+};
 
 use jiff::Timestamp;
 use leaderboard::{
     Attempt, AttemptId, ShortIds, Summary,
+    attempt::Verdict,
     board::{Board, BoardKey, boards},
     history::{History, histories},
 };
@@ -104,6 +108,17 @@ impl<'a> Site<'a> {
     pub fn place(&self, id: &AttemptId) -> Option<(&Contest<'a>, usize)> {
         let (contest, at) = *self.places.get(id)?;
         Some((&self.contests[contest], at))
+    }
+
+    /// The nearest of the attempts before it, parent by parent, that was accepted.
+    pub fn accepted_before(&self, attempt: &Attempt) -> Option<&'a Attempt> {
+        // A record can claim any parent, itself too.
+        const FAR: usize = 1000;
+        let parent = |attempt: &Attempt| self.attempts.get(attempt.parent.as_ref()?);
+        iter::successors(parent(attempt), |one| parent(one))
+            .take(FAR)
+            .find(|one| one.outcome.verdict == Verdict::Accepted)
+            .filter(|one| one.id != attempt.id)
     }
 
     /// The page that shows these two, if there is one, whichever of them is the older.

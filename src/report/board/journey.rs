@@ -1,6 +1,10 @@
 //! How a board's best came down: the line, and each of its steps.
 
-use leaderboard::{facts::Fact, history::Entry};
+use leaderboard::{
+    Summary,
+    facts::{Difference, Fact, changes},
+    history::Entry,
+};
 use maud::{Markup, html};
 
 use crate::{
@@ -72,7 +76,7 @@ fn records(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
                     @let times = before.and_then(|before| before.geomean.zip(attempt.geomean));
                     @if let Some((before, now)) = times { (words::change(before.us, now.us)) }
                 }
-                td.text { (how(entry)) }
+                td.text { (how(site, before, entry)) }
                 td {
                     @if let Some(before) = before {
                         @let text = format!("with {}", site.ids.of(&before.id));
@@ -92,8 +96,8 @@ fn records(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
     }
 }
 
-/// The author's words, and the facts that moved.
-fn how(entry: &Entry<'_>) -> Markup {
+/// The author's words, and the facts that moved since the record before it.
+fn how(site: &Site<'_>, before: Option<&Summary>, entry: &Entry<'_>) -> Markup {
     let explains = [
         Fact::Registers,
         Fact::Spills,
@@ -103,19 +107,18 @@ fn how(entry: &Entry<'_>) -> Markup {
         Fact::ActiveLanes,
         Fact::Occupancy,
     ];
-    let moved: Vec<_> = entry
-        .changes
+    let changes = before.map(|before| changes(before, entry.attempt)).unwrap_or_default();
+    let moved: Vec<&Difference> = changes
         .iter()
-        .filter(|change| {
-            explains.contains(&change.fact) && change.relative().is_some_and(|by| by.abs() >= 0.01)
-        })
+        .filter(|change| explains.contains(&change.fact))
+        .filter(|change| change.relative().is_some_and(|by| by.abs() >= 0.01))
         .collect();
     html! {
         @if let Some(message) = &entry.attempt.message { (layout::named(message, 120)) }
         @if !moved.is_empty() {
             @if entry.attempt.message.is_some() { br; }
             small.dim {
-                "against its parent: "
+                "against " (before.map_or("", |before| site.ids.of(&before.id))) ": "
                 @for (index, change) in moved.iter().enumerate() {
                     @if index > 0 { ", " }
                     (change.fact.label()) " " (facts::change(change))
