@@ -136,6 +136,8 @@ pub struct Program {
     pub local_bytes: u32,
     /// What the `mma` instructions multiply.
     pub multiplies: Vec<crate::exec::matrix::Multiply>,
+    /// What the video instructions do.
+    pub videos: Vec<crate::isa::video::Plan>,
 }
 
 impl Program {

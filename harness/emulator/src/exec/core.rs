@@ -51,6 +51,8 @@ pub struct Wait {
     pub threads: u32,
     /// `bar.arrive`: counted, and on it goes.
     pub arrive_only: bool,
+    /// `bar.red`: a predicate of all threads is wanted.
+    pub reduces: bool,
 }
 
 impl Tally {

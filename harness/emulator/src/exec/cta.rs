@@ -9,7 +9,7 @@ use super::grid::Launch;
 use super::warp::{Pause, Warp};
 use crate::fault::FaultKind;
 use crate::isa::Special;
-use crate::program::{Preset, SLOT};
+use crate::program::{Preset, Program, SLOT};
 
 pub struct Cta {
     warps: Vec<Warp>,
@@ -153,7 +153,7 @@ impl Cta {
         if ended {
             return Turn::Ended;
         }
-        let opened = self.open_barriers();
+        let opened = self.open_barriers(core.program);
         if progress || opened { Turn::Unfinished { yielded } } else { Turn::Stuck }
     }
 
@@ -183,7 +183,7 @@ impl Cta {
     }
 
     /// Let the warps through every barrier that has its threads.
-    fn open_barriers(&mut self) -> bool {
+    fn open_barriers(&mut self, program: &Program) -> bool {
         let mut opened = false;
         for barrier in 0..16 {
             let mut here = self.arrived[barrier as usize];
@@ -206,11 +206,17 @@ impl Cta {
             if full {
                 opened = true;
                 self.arrived[barrier as usize] = 0;
-                for number in 0..self.warps.len() {
-                    if self.waits[number].is_some_and(|wait| wait.barrier == barrier) {
-                        self.waits[number] = None;
-                        self.warps[number].release();
-                    }
+                let at = |wait: &Option<Wait>| wait.is_some_and(|wait| wait.barrier == barrier);
+                let waiting = self.waits.iter().enumerate().filter(|(_, wait)| at(wait));
+                let here: Vec<usize> = waiting.map(|(number, _)| number).collect();
+                if here.iter().any(|&number| self.waits[number].is_some_and(|wait| wait.reduces)) {
+                    let votes = here.iter().map(|&number| self.warps[number].votes(program));
+                    let votes = votes.fold((0, 0), |sum, votes| (sum.0 + votes.0, sum.1 + votes.1));
+                    here.iter().for_each(|&number| self.warps[number].tell(program, votes));
+                }
+                for number in here {
+                    self.waits[number] = None;
+                    self.warps[number].release();
                 }
             }
         }

@@ -174,20 +174,21 @@ pub unsafe fn op3<O: Op3, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
 /// # Safety
 /// See [`super::Handler`]. Operands that `f` does not use may have any slot.
 #[inline(never)]
-pub unsafe fn lane_by_lane<A: Lane, B: Lane, C: Lane, D: Lane>(
+pub unsafe fn lane_by_lane<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane>(
     core: &mut Core,
     inst: &Inst,
-    f: fn(u32, A, B, C) -> D,
+    f: fn(u32, A, B, C, E) -> D,
 ) -> Flow {
-    // SAFETY: lowering keeps slots within the file.
+    // SAFETY: lowering keeps slots within the file; a fourth operand's stands in `imm`.
     unsafe {
         let a = core.read::<A>(inst.a);
         let b = core.read::<B>(inst.b);
         let c = core.read::<C>(inst.c);
+        let e = core.read::<E>(inst.imm as u32);
         let mut out = [D::ZERO; 32];
         for l in 0..32 {
             if core.mask >> l & 1 == 1 {
-                out[l] = f(inst.flags, a[l], b[l], c[l]);
+                out[l] = f(inst.flags, a[l], b[l], c[l], e[l]);
             }
         }
         D::settle(&mut out);

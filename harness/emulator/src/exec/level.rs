@@ -172,8 +172,11 @@ macro_rules! rare {
     (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty| -> $D:ty $body:block) => {
         $crate::exec::rare!(|$f, $a: $A, $b: $B, _c: u32| -> $D $body)
     };
-    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {{
-        fn one($f: u32, $a: $A, $b: $B, $c: $C) -> $D $body
+    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {
+        $crate::exec::rare!(|$f, $a: $A, $b: $B, $c: $C, _e: u32| -> $D $body)
+    };
+    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty, $e:ident: $E:ty| -> $D:ty $body:block) => {{
+        fn one($f: u32, $a: $A, $b: $B, $c: $C, $e: $E) -> $D $body
         unsafe fn each(
             core: &mut $crate::exec::Core,
             inst: &$crate::program::Inst,

@@ -147,6 +147,33 @@ pub unsafe fn redux(core: &mut Core, inst: &Inst, fold: impl Fn(u32, u32) -> u32
     Flow::Next
 }
 
+/// `redux.sync.min.f32`: NaN only where all are, or where `.NaN` asks for one.
+///
+/// # Safety
+/// See [`super::Handler`].
+pub unsafe fn redux_f32(core: &mut Core, inst: &Inst, pick: fn(f32, f32) -> f32) -> Flow {
+    let flags = inst.flags;
+    let value = |bits| {
+        let x = f32::from_bits(bits);
+        if flags & flag::ABS != 0 { x.abs() } else { x }
+    };
+    let fold = |a, b| {
+        let (a, b) = (value(a), value(b));
+        let picked = if flags & flag::NAN != 0 && (a.is_nan() || b.is_nan()) {
+            f32::NAN
+        } else {
+            pick(a, b)
+        };
+        if picked.is_nan() { CANONICAL_NAN } else { picked.to_bits() }
+    };
+    // Once more with itself, for the case of a single lane.
+    // SAFETY: passed on.
+    unsafe { redux(core, inst, |a, b| fold(fold(a, a), b)) }
+}
+
+/// The NaN that arithmetic gives (PTX ISA 9.7.3).
+const CANONICAL_NAN: u32 = 0x7fff_ffff;
+
 /// `match.any.sync.b32`: for each lane the mask of lanes with its value.
 ///
 /// # Safety

@@ -23,7 +23,7 @@ use super::copy_async::Pending;
 use super::core::Wait;
 use super::{Core, Flow, Lane};
 use crate::fault::FaultKind;
-use crate::isa::Class;
+use crate::isa::{Class, flag};
 use crate::program::{BlockId, Exit, Inst, Program, SLOT, Writes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,45 @@ impl Warp {
             if matches!(split.state, State::AtBarrier(_)) {
                 split.state = State::Ready;
                 split.ip += 1;
+            }
+        }
+    }
+
+    /// What the lanes at the barrier bring to `bar.red`: how many there are, and how many of them
+    /// have the predicate.
+    pub fn votes(&mut self, program: &Program) -> (u32, u32) {
+        let mut votes = (0, 0);
+        for at in 0..self.splits.len() {
+            let Split { ip, mask, state: State::AtBarrier(_), .. } = self.splits[at] else {
+                continue;
+            };
+            let inst = &program.code[ip as usize];
+            let lanes = self.slot(inst.c as usize / SLOT);
+            let set = super::core::bits_of(lanes);
+            let set = if inst.flags & flag::NOT != 0 { !set } else { set };
+            votes.0 += mask.count_ones();
+            votes.1 += (set & mask).count_ones();
+        }
+        votes
+    }
+
+    /// The barrier opened on `bar.red`: of `votes.0` threads `votes.1` have the predicate.
+    pub fn tell(&mut self, program: &Program, votes: (u32, u32)) {
+        for at in 0..self.splits.len() {
+            let Split { ip, mask, state: State::AtBarrier(_), .. } = self.splits[at] else {
+                continue;
+            };
+            let inst = &program.code[ip as usize];
+            let all_ones = |yes: bool| if yes { u32::MAX } else { 0 };
+            let result = match inst.flags & (flag::POPC | flag::ALL | flag::ANY) {
+                0 => continue,
+                flag::POPC => votes.1,
+                flag::ALL => all_ones(votes.1 == votes.0),
+                _ => all_ones(votes.1 != 0),
+            };
+            let lanes = self.slot(inst.dst as usize / SLOT);
+            for l in (0..32).filter(|l| mask >> l & 1 == 1) {
+                lanes[l] = result;
             }
         }
     }

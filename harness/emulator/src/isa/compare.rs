@@ -7,22 +7,17 @@ use super::rounding::{flush, flush_if};
 use super::{Class, Kind, Row, row};
 use crate::exec::{op, rare};
 
-/// The forms of one comparison: `setp.CMP.TYPE`, and `set.CMP.DTYPE.TYPE`, which is rarer.
+/// The forms of one comparison, `setp.CMP.TYPE`.
 macro_rules! comparisons {
     ($name:ident: $($cmp:literal, $types:literal, $widths:literal, |$a:ident: $t:ty, $b:ident| $body:expr;)*) => {
         #[rustfmt::skip]
-        const $name: &[[Row; 2]] = &[ $( [
+        pub const $name: &[Row] = &[ $(
             Row {
                 form: concat!("setp .", $cmp, " .{and|or|xor}? .", $types),
                 class: Class::Compare,
                 kind: Kind::Compare($widths, op!(|_, $a: $t, $b: $t| -> u32 { ones($body) })),
-            },
-            Row {
-                form: concat!("set .", $cmp, " .{and|or|xor}? .{u32|s32|f32} .", $types),
-                class: Class::Compare,
-                kind: Kind::Set($widths, rare!(|_, $a: $t, $b: $t| -> u32 { ones($body) })),
-            },
-        ] ),* ];
+            }
+        ),* ];
     };
 }
 
@@ -30,22 +25,17 @@ macro_rules! comparisons {
 macro_rules! flushing {
     ($($cmp:literal, |$a:ident, $b:ident| $body:expr;)*) => {
         #[rustfmt::skip]
-        const FLUSHING: &[[Row; 2]] = &[ $( [
+        pub const FLUSHED: &[Row] = &[ $(
             Row {
                 form: concat!("setp .", $cmp, " .{and|or|xor}? .ftz .f32"),
                 class: Class::Compare,
                 kind: Kind::Compare("p=n,n", rare!(|_, a: f32, b: f32| -> u32 { let ($a, $b) = (flush(a), flush(b)); ones($body) })),
-            },
-            Row {
-                form: concat!("set .", $cmp, " .{and|or|xor}? .ftz .{u32|s32|f32} .f32"),
-                class: Class::Compare,
-                kind: Kind::Set("p=n,n", rare!(|_, a: f32, b: f32| -> u32 { let ($a, $b) = (flush(a), flush(b)); ones($body) })),
-            },
-        ] ),* ];
+            }
+        ),* ];
     };
 }
 
-comparisons! { LIST:
+comparisons! { ROWS:
     "eq", "{u32|s32|b32}", "p=n,n", |a: u32, b| a == b;
     "ne", "{u32|s32|b32}", "p=n,n", |a: u32, b| a != b;
     "{lt|lo}", "u32", "p=n,n", |a: u32, b| a < b;
@@ -107,8 +97,6 @@ comparisons! { LIST:
     "nan", "f64", "p=w,w", |a: f64, b| a.is_nan() | b.is_nan();
 }
 
-#[rustfmt::skip]
-
 flushing! {
     "eq", |a, b| a == b;
     "ne", |a, b| (a < b) | (a > b);
@@ -126,14 +114,21 @@ flushing! {
     "nan", |a, b| a.is_nan() | b.is_nan();
 }
 
-pub const ROWS: &[Row] = LIST.as_flattened();
-pub const FLUSHED: &[Row] = FLUSHING.as_flattened();
+/// Forms that lowering makes of others.
+#[rustfmt::skip]
+pub const DERIVED: &[Row] = &[
+    row!("set .{eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan} .{and|or|xor}? .ftz? .{u16|s16|u32|s32|f16|bf16|f16x2|bf16x2|f32} .{b16|b32|b64|u16|u32|u64|s16|s32|s64|f16|bf16|f16x2|bf16x2|f32|f64}", Compare, Kind::Set),
+    row!("setp .{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan} .{and|or|xor}? .ftz? .{f16x2|bf16x2}", Compare, Kind::ComparePair),
+];
 
 #[rustfmt::skip]
 pub const SELECTIONS: &[Row] = &[
     row!("selp .{b32|u32|s32|f32}", "n=n,n,p", Move, op!(|_, a: u32, b: u32, p: u32| -> u32 { (a & p) | (b & !p) })),
     row!("selp .{b16|u16|s16|f16|bf16}", "h=h,h,p", Move, op!(|_, a: u32, b: u32, p: u32| -> u32 { (a & p) | (b & !p) })),
     row!("selp .{b64|u64|s64|f64}", "w=w,w,p", Move, op!(|_, a: u64, b: u64, p: u32| -> u64 { let p = p as i32 as i64 as u64; (a & p) | (b & !p) })),
+    row!("slct .{b16|u16|s16} .s32", "h=h,h,n", Move, rare!(|_, a: u32, b: u32, c: i32| -> u32 { if c >= 0 { a } else { b } })),
+    row!("slct .ftz? .{b16|u16|s16} .f32", "h=h,h,n", Move, rare!(|f, a: u32, b: u32, c: f32| -> u32 { if flush_if(f, c) >= 0.0 { a } else { b } })),
+    row!("slct .ftz? .{b64|u64|s64|f64} .f32", "w=w,w,n", Move, rare!(|f, a: u64, b: u64, c: f32| -> u64 { if flush_if(f, c) >= 0.0 { a } else { b } })),
     row!("slct .{b32|u32|s32|f32} .s32", "n=n,n,n", Move, op!(|_, a: u32, b: u32, c: i32| -> u32 { if c >= 0 { a } else { b } })),
     row!("slct .ftz? .{b32|u32|s32|f32} .f32", "n=n,n,n", Move, op!(|f, a: u32, b: u32, c: f32| -> u32 { if flush_if(f, c) >= 0.0 { a } else { b } })),
     row!("slct .{b64|u64|s64|f64} .s32", "w=w,w,n", Move, op!(|_, a: u64, b: u64, c: i32| -> u64 { if c >= 0 { a } else { b } })),

@@ -15,14 +15,19 @@ pub const ROWS: &[Row] = &[
     row!("trap", Other, Kind::Plain(once!(trap))),
     row!("brkpt", Other, Kind::Nothing),
     row!("nanosleep .u32", Other, Kind::Plain(once!(rest))),
+    row!("pmevent .mask?", Other, Kind::Nothing),
     row!("bar .cta? .{sync|arrive}", Barrier, Kind::Barrier(once!(barrier))),
+    row!("bar .cta? .red .{popc|and|or} .{u32|pred}", Barrier, Kind::Barrier(once!(barrier))),
     row!("barrier .cta? .{sync|arrive} .aligned?", Barrier, Kind::Barrier(once!(barrier))),
     row!("barrier .cluster .{arrive|wait} .{release|relaxed|acquire}? .aligned?", Barrier, Kind::Barrier(once!(cluster_barrier))),
     row!("mapa .{shared::cluster}? .u32", "n=n,n", Integer, rare!(|_, address: u32, rank: u32| -> u32 { address & RANKLESS | (rank + 1) << RANK_SHIFT })),
     row!("mapa .u64", "w=w,n", Integer, rare!(|_, address: u64, rank: u32| -> u64 { address & !0xff00_0000 | u64::from(rank + 1) << RANK_SHIFT })),
     row!("getctarank .{shared::cluster}? .u32", "n=n", Integer, once!(rank_of::<u32>)),
     row!("getctarank .u64", "n=w", Integer, once!(rank_of::<u64>)),
-    row!("membar .{gl|cta|sys|level}", Other, Kind::Nothing),
+    row!("barrier .cta? .red .{popc|and|or} .aligned? .{u32|pred}", Barrier, Kind::Barrier(once!(barrier))),
+    row!("membar .{gl|cta|sys}", Other, Kind::Nothing),
+    row!("membar .proxy .{alias|async}", Other, Kind::Nothing),
+    row!("fence .{acquire|release} .{sync_restrict::shared::cta|sync_restrict::shared::cluster} .cluster", Other, Kind::Nothing),
     row!("fence .{sc|acq_rel|acquire|release}? .{cta|gpu|sys|cluster}", Other, Kind::Nothing),
     row!("griddepcontrol .{wait|launch_dependents}", Other, Kind::Nothing),
     row!("setmaxnreg .{inc|dec} .sync .aligned .u32", Other, Kind::Nothing),
@@ -39,6 +44,7 @@ unsafe fn cluster_barrier(core: &mut Core, inst: &Inst) -> Flow {
     core.wait.barrier = CLUSTER;
     core.wait.threads = 0;
     core.wait.arrive_only = inst.flags & flag::ARRIVE != 0;
+    core.wait.reduces = false;
     Flow::Barrier
 }
 
@@ -87,5 +93,6 @@ unsafe fn barrier(core: &mut Core, inst: &Inst) -> Flow {
     core.wait.barrier = number & 15;
     core.wait.threads = threads;
     core.wait.arrive_only = inst.flags & flag::ARRIVE != 0;
+    core.wait.reduces = inst.flags & (flag::POPC | flag::ALL | flag::ANY) != 0;
     Flow::Barrier
 }

@@ -175,8 +175,8 @@ macro_rules! from_integer {
     ($($S:ident $s:literal $sw:literal),*) => { &[ $( [
         row!(concat!("cvt .{rn|rz|rm|rp} .ftz? .sat? .f32 .", $s), concat!("n=", $sw), Convert,
             rare!(|f, a: <$S as Int>::Lane| -> f32 { finish(f, narrow(f, odd_f64($S::exact(a)))) })),
-        row!(concat!("cvt .{rn|rz|rm|rp} .f64 .", $s), concat!("w=", $sw), Convert,
-            rare!(|f, a: <$S as Int>::Lane| -> f64 { wide_float(f, $S::exact(a)) })),
+        row!(concat!("cvt .{rn|rz|rm|rp} .sat? .f64 .", $s), concat!("w=", $sw), Convert,
+            rare!(|f, a: <$S as Int>::Lane| -> f64 { saturate_if(f, wide_float(f, $S::exact(a))) })),
         row!(concat!("cvt .{rn|rz|rm|rp} .sat? .f16 .", $s), concat!("n=", $sw), Convert,
             rare!(|f, a: <$S as Int>::Lane| -> u32 { half(f, formats::f64_to_f32_odd(odd_f64($S::exact(a)))) })),
         row!(concat!("cvt .{rn|rz|rm|rp} .bf16 .", $s), concat!("n=", $sw), Convert,
@@ -210,24 +210,30 @@ pub const BETWEEN: &[Row] = &[
     row!("cvt .rzi .u32 .f32", "n=n", Convert, op!(|_, a: f32| -> u32 { a as u32 })),
     row!("cvt .rn .f32 .s32", "n=n", Convert, op!(|_, a: i32| -> f32 { a as f32 })),
     row!("cvt .rn .f32 .u32", "n=n", Convert, op!(|_, a: u32| -> f32 { a as f32 })),
-    row!("cvt .ftz? .f32 .f16", "n=h", Convert, op!(|_, a: u32| -> f32 { f16::decode(a as u16) })),
-    row!("cvt .ftz? .f32 .bf16", "n=h", Convert, op!(|_, a: u32| -> u32 { a << 16 })),
+    row!("cvt .f32 .f16", "n=h", Convert, op!(|_, a: u32| -> f32 { f16::decode(a as u16) })),
+    row!("cvt .ftz? .sat? .f32 .f16", "n=h", Convert, rare!(|f, a: u32| -> f32 { finish(f & !flag::FTZ, f16::decode(a as u16)) })),
+    row!("cvt .f32 .bf16", "n=h", Convert, op!(|_, a: u32| -> u32 { a << 16 })),
+    row!("cvt .{rn|rz|rm|rp}? .ftz? .f32 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { if f & flag::FTZ != 0 && a & 0x7f80 == 0 { a << 16 & 0x8000_0000 } else { a << 16 } })),
+    row!("cvt .ftz? .sat .f64 .f32", "w=n", Convert, rare!(|f, a: f32| -> f64 { saturate_if(f, f64::from(flush_if(f, a))) })),
     row!("cvt .ftz? .f64 .f32", "w=n", Convert, op!(|f, a: f32| -> f64 { f64::from(flush_if(f, a)) })),
-    row!("cvt .f64 .f16", "w=h", Convert, rare!(|_, a: u32| -> f64 { f64::from(f16::decode(a as u16)) })),
-    row!("cvt .f64 .bf16", "w=h", Convert, rare!(|_, a: u32| -> f64 { f64::from(bf16::decode(a as u16)) })),
+    row!("cvt .sat? .f64 .f16", "w=h", Convert, rare!(|f, a: u32| -> f64 { saturate_if(f, f64::from(f16::decode(a as u16))) })),
+    row!("cvt .{rn|rz|rm|rp}? .f64 .bf16", "w=h", Convert, rare!(|_, a: u32| -> f64 { f64::from(bf16::decode(a as u16)) })),
     row!("cvt .{rn|rz|rm|rp} .ftz? .sat? .f32 .f64", "n=w", Convert, rare!(|f, a: f64| -> f32 { finish(f, narrow(f, a)) })),
     row!("cvt .rn .f16 .f32", "n=n", Convert, op!(|_, a: f32| -> u32 { u32::from(f16::encode(a)) })),
     row!("cvt .{rn|rz|rm|rp} .ftz? .relu? .sat? .satfinite? .f16 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { half(f, flush_if(f, a)) })),
     row!("cvt .rn .bf16 .f32", "n=n", Convert, op!(|_, a: f32| -> u32 { u32::from(bf16::encode(a)) })),
-    row!("cvt .{rn|rz|rm|rp} .relu? .satfinite? .bf16 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { brain(f, a) })),
+    row!("cvt .{rn|rz|rm|rp} .ftz? .relu? .satfinite? .bf16 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { brain(f, flush_if(f, a)) })),
     row!("cvt .{rn|rz|rm|rp} .sat? .f16 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { half(f, formats::f64_to_f32_odd(a)) })),
     row!("cvt .{rn|rz|rm|rp} .bf16 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { brain(f, formats::f64_to_f32_odd(a)) })),
-    row!("cvt .{rn|rz|rm|rp} .bf16 .f16", "n=h", Convert, rare!(|f, a: u32| -> u32 { brain(f, f16::decode(a as u16)) })),
-    row!("cvt .{rn|rz|rm|rp} .f16 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { half(f, bf16::decode(a as u16)) })),
+    row!("cvt .{rn|rz|rm|rp}? .bf16 .f16", "n=h", Convert, rare!(|f, a: u32| -> u32 { brain(f, f16::decode(a as u16)) })),
+    row!("cvt .{rn|rz|rm|rp}? .f16 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { half(f, bf16::decode(a as u16)) })),
     row!("cvt .{rni|rzi|rmi|rpi} .ftz? .sat? .f32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { let a = flush_if(f, a); finish(f, (integral(f, f64::from(a)) as f32).copysign(a)) })),
     row!("cvt .ftz? .sat? .f32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { finish(f, flush_if(f, a)) })),
-    row!("cvt .{rni|rzi|rmi|rpi} .f64 .f64", "w=w", Convert, rare!(|f, a: f64| -> f64 { integral(f, a).copysign(a) })),
-    row!("cvt .f64 .f64", "w=w", Convert, rare!(|_, a: f64| -> f64 { a })),
+    row!("cvt .{rni|rzi|rmi|rpi} .sat? .f64 .f64", "w=w", Convert, rare!(|f, a: f64| -> f64 { saturate_if(f, integral(f, a).copysign(a)) })),
+    row!("cvt .sat? .f64 .f64", "w=w", Convert, rare!(|f, a: f64| -> f64 { saturate_if(f, a) })),
+    row!("cvt .f16 .f16", "h=h", Convert, rare!(|_, a: u32| -> u32 { a })),
+    row!("cvt .sat .f16 .f16", "h=h", Convert, rare!(|f, a: u32| -> u32 { half(f, f16::decode(a as u16)) })),
+    row!("cvt .bf16 .bf16", "h=h", Convert, rare!(|_, a: u32| -> u32 { a })),
     row!("cvt .{rni|rzi|rmi|rpi} .ftz? .sat? .f16 .f16", "n=h", Convert, rare!(|f, a: u32| -> u32 { let x = f16::decode(a as u16); half(f & !(flag::RZ | flag::RM | flag::RP), (integral(f, f64::from(x)) as f32).copysign(x)) })),
     row!("cvt .{rni|rzi|rmi|rpi} .bf16 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { let x = bf16::decode(a as u16); brain(0, (integral(f, f64::from(x)) as f32).copysign(x)) })),
     row!("cvt .rn .relu? .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { tf32_of(f, tf32::encode_with(relu(f, a), Round::NearestEven)) })),
@@ -261,6 +267,7 @@ pub const NARROW: &[Row] = &[
     row!("cvt .rz .ue8m0x2 .bf16x2", "n=n", Convert, rare!(|_, a: u32| -> u32 { bytes(a, |x| e8m0::encode_toward_zero_unsaturated(bf16::decode(x))) })),
     row!("cvt .rp .ue8m0x2 .bf16x2", "n=n", Convert, rare!(|_, a: u32| -> u32 { bytes(a, |x| e8m0::encode_up_unsaturated(bf16::decode(x))) })),
     row!("cvt .rn .satfinite .relu? .e4m3x2 .f16x2", "n=n", Convert, rare!(|f, a: u32| -> u32 { bytes(a, |x| e4m3::encode(relu(f, f16::decode(x)))) })),
+    row!("cvt .rn .satfinite .relu? .e2m1x2 .f16x2", "n=n", Convert, rare!(|f, a: u32| -> u32 { let code = |x| u32::from(e2m1::encode(relu(f, f16::decode(x)))); code((a >> 16) as u16) << 4 | code(a as u16) })),
     row!("cvt .rn .satfinite .relu? .e5m2x2 .f16x2", "n=n", Convert, rare!(|f, a: u32| -> u32 { bytes(a, |x| e5m2::encode(relu(f, f16::decode(x)))) })),
     row!("cvt .rn .relu? .f16x2 .e2m1x2", "n=n", Convert, op!(|f, a: u32| -> u32 { half(f, e2m1::decode((a >> 4 & 15) as u8)) << 16 | half(f, e2m1::decode((a & 15) as u8)) })),
     row!("cvt .rn .relu? .f16x2 .e4m3x2", "n=h", Convert, op!(|f, a: u32| -> u32 { half(f, e4m3::decode((a >> 8) as u8)) << 16 | half(f, e4m3::decode(a as u8)) })),
@@ -269,6 +276,16 @@ pub const NARROW: &[Row] = &[
     row!("cvt .rn .relu? .f16x2 .e3m2x2", "n=h", Convert, rare!(|f, a: u32| -> u32 { half(f, e3m2::decode((a >> 8) as u8)) << 16 | half(f, e3m2::decode(a as u8)) })),
     row!("cvt .rn .bf16x2 .ue8m0x2", "n=h", Convert, rare!(|_, a: u32| -> u32 { u32::from(e8m0::decode_bf16((a >> 8) as u8)) << 16 | u32::from(e8m0::decode_bf16(a as u8)) })),
 ];
+
+/// `.sat` of a double.
+fn saturate_if(flags: u32, x: f64) -> f64 {
+    match x {
+        _ if flags & flag::SAT == 0 => x,
+        _ if x > 0.0 => x.min(1.0),
+        // NaN, too.
+        _ => 0.0,
+    }
+}
 
 /// Both halves to bytes.
 #[inline(always)]

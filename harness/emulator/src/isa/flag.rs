@@ -10,6 +10,10 @@ pub const ABS: u32 = 1 << 6;
 pub const XORSIGN: u32 = 1 << 7;
 pub const RELU: u32 = 1 << 8;
 pub const SATFINITE: u32 = 1 << 9;
+/// The upper half.
+pub const HI: u32 = 1 << 10;
+/// A sum over the threads of a barrier.
+pub const POPC: u32 = 1 << 11;
 pub const ALL: u32 = 1 << 13;
 pub const ANY: u32 = 1 << 14;
 pub const BALLOT: u32 = 1 << 15;
@@ -40,6 +44,8 @@ pub fn named(modifier: &str) -> u32 {
         "ballot" => BALLOT,
         "shiftamt" => SHIFTAMT,
         "arrive" => ARRIVE,
+        "hi" => HI,
+        "popc" => POPC,
         _ => 0,
     }
 }

@@ -295,3 +295,23 @@ pub fn sum_of<F: Format>(a: u16, b: u16) -> u16 {
 pub fn sum_of_pairs<F: Format>(a: u32, b: u32) -> u32 {
     both2(a, b, sum_of::<F>)
 }
+
+/// `atom.min` of a half.
+pub fn min_of<F: Format>(a: u16, b: u16) -> u16 {
+    extremum::<F>(0, a, b, minimum)
+}
+
+/// `atom.min` of a pair of halves.
+pub fn min_of_pairs<F: Format>(a: u32, b: u32) -> u32 {
+    both2(a, b, min_of::<F>)
+}
+
+/// `atom.max` of a half.
+pub fn max_of<F: Format>(a: u16, b: u16) -> u16 {
+    extremum::<F>(0, a, b, maximum)
+}
+
+/// `atom.max` of a pair of halves.
+pub fn max_of_pairs<F: Format>(a: u32, b: u32) -> u32 {
+    both2(a, b, max_of::<F>)
+}

@@ -22,6 +22,12 @@ fn s24(x: u32) -> i32 {
     (x << 8) as i32 >> 8
 }
 
+/// Bits 47 to 16 of a product of 24 bits.
+#[inline(always)]
+fn high24(a: u32, b: u32) -> i32 {
+    (i64::from(s24(a)) * i64::from(s24(b)) >> 16) as i32
+}
+
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
     row!("add .{u32|s32|b32}", "n=n,n", Integer, op!(|_, a: u32, b: u32| -> u32 { a.wrapping_add(b) })),
@@ -49,6 +55,8 @@ pub const ROWS: &[Row] = &[
     row!("mad .lo .{u64|s64}", "w=w,w,w", Integer, op!(|_, a: u64, b: u64, c: u64| -> u64 { a.wrapping_mul(b).wrapping_add(c) })),
     row!("mad .lo .{u16|s16}", "h=h,h,h", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { a.wrapping_mul(b).wrapping_add(c) & 0xffff })),
     row!("mad .hi .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { ((u64::from(a) * u64::from(b) >> 32) as u32).wrapping_add(c) })),
+    row!("mad .hi .u16", "h=h,h,h", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { (a * b >> 16).wrapping_add(c) & 0xffff })),
+    row!("mad .hi .s16", "h=h,h,h", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { u16_of((s16(a) * s16(b) >> 16).wrapping_add(c as i32)) })),
     row!("mad .hi .s32", "n=n,n,n", Integer, rare!(|_, a: i32, b: i32, c: i32| -> i32 { ((i64::from(a) * i64::from(b) >> 32) as i32).wrapping_add(c) })),
     row!("mad .hi .sat .s32", "n=n,n,n", Integer, rare!(|_, a: i32, b: i32, c: i32| -> i32 { ((i64::from(a) * i64::from(b) >> 32) as i32).saturating_add(c) })),
     row!("mad .hi .u64", "w=w,w,w", Integer, rare!(|_, a: u64, b: u64, c: u64| -> u64 { ((u128::from(a) * u128::from(b) >> 64) as u64).wrapping_add(c) })),
@@ -59,6 +67,14 @@ pub const ROWS: &[Row] = &[
     row!("mad .wide .s16", "n=h,h,n", Integer, op!(|_, a: u32, b: u32, c: i32| -> i32 { (s16(a) * s16(b)).wrapping_add(c) })),
     row!("mul24 .lo .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff) })),
     row!("mul24 .lo .s32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> i32 { s24(a).wrapping_mul(s24(b)) })),
+    // The upper form gives bits 47 to 16 of the product (9.7.1.5-6).
+    row!("mul24 .hi .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { (u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 16) as u32 })),
+    row!("mul24 .hi .s32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> i32 { high24(a, b) })),
+    row!("mad24 .lo .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c) })),
+    row!("mad24 .lo .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { s24(a).wrapping_mul(s24(b)).wrapping_add(c) })),
+    row!("mad24 .hi .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { ((u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 16) as u32).wrapping_add(c) })),
+    row!("mad24 .hi .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { high24(a, b).wrapping_add(c) })),
+    row!("mad24 .hi .sat .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { high24(a, b).saturating_add(c) })),
     // Division by zero has no defined result (9.7.1.8); GPUs are said to give all ones, which was not verified.
     row!("div .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { a.checked_div(b).unwrap_or(u32::MAX) })),
     row!("div .s32", "n=n,n", Integer, rare!(|_, a: i32, b: i32| -> i32 { if b == 0 { -1 } else { a.wrapping_div(b) } })),
@@ -94,6 +110,8 @@ pub const ROWS: &[Row] = &[
     row!("sad .s32", "n=n,n,n", Integer, rare!(|_, a: i32, b: i32, c: u32| -> u32 { a.abs_diff(b).wrapping_add(c) })),
     row!("sad .u64", "w=w,w,w", Integer, rare!(|_, a: u64, b: u64, c: u64| -> u64 { a.abs_diff(b).wrapping_add(c) })),
     row!("sad .s64", "w=w,w,w", Integer, rare!(|_, a: i64, b: i64, c: u64| -> u64 { a.abs_diff(b).wrapping_add(c) })),
+    row!("sad .u16", "h=h,h,h", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { a.abs_diff(b).wrapping_add(c) & 0xffff })),
+    row!("sad .s16", "h=h,h,h", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { s16(a).abs_diff(s16(b)).wrapping_add(c) & 0xffff })),
     row!("popc .b32", "n=n", Integer, op!(|_, a: u32| -> u32 { a.count_ones() })),
     row!("popc .b64", "n=w", Integer, rare!(|_, a: u64| -> u32 { a.count_ones() })),
     row!("clz .b32", "n=n", Integer, op!(|_, a: u32| -> u32 { a.leading_zeros() })),
@@ -108,6 +126,13 @@ pub const ROWS: &[Row] = &[
     row!("bfe .s32", "n=n,n,n", Integer, rare!(|_, a: i32, b: u32, c: u32| -> u32 { field(i64::from(a) as u64, b, c, 32, true) as u32 })),
     row!("bfe .u64", "w=w,n,n", Integer, rare!(|_, a: u64, b: u32, c: u32| -> u64 { field(a, b, c, 64, false) })),
     row!("bfe .s64", "w=w,n,n", Integer, rare!(|_, a: u64, b: u32, c: u32| -> u64 { field(a, b, c, 64, true) })),
+    row!("bfi .b32", "n=n,n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32, d: u32| -> u32 { inserted(u64::from(a), u64::from(b), c, d, 32) as u32 })),
+    row!("bfi .b64", "w=w,w,n,n", Integer, rare!(|_, a: u64, b: u64, c: u32, d: u32| -> u64 { inserted(a, b, c, d, 64) })),
+    row!("fns .b32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> u32 { nth_set(a, b, c) })),
+    row!("szext .clamp .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { a & mask(0, b.min(32)) })),
+    row!("szext .wrap .u32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { a & mask(0, b & 31) })),
+    row!("szext .clamp .s32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { sign_extended(a, b.min(32)) })),
+    row!("szext .wrap .s32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { sign_extended(a, b & 31) })),
     row!("bmsk .clamp .b32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { mask(a.min(32), b.min(32)) })),
     row!("bmsk .wrap .b32", "n=n,n", Integer, rare!(|_, a: u32, b: u32| -> u32 { mask(a & 31, b & 31) })),
     row!("and .{b32|u32|s32}", "n=n,n", Integer, op!(|_, a: u32, b: u32| -> u32 { a & b })),
@@ -144,11 +169,22 @@ pub const ROWS: &[Row] = &[
     row!("shf .l .clamp .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { funnel(a, b, 32 - c.min(32)) })),
     row!("shf .r .clamp .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { funnel(a, b, c.min(32)) })),
     row!("prmt .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, c) })),
-    row!("prmt .b32 .{f4e|b4e|rc8|ecl|ecr|rc16}", Integer, super::Kind::Missing("prmt in a mode other than the default")),
+    row!("prmt .b32 .f4e", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x3210, 0x4321, 0x5432, 0x6543][c as usize & 3]) })),
+    row!("prmt .b32 .b4e", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x5670, 0x6701, 0x7012, 0x0123][c as usize & 3]) })),
+    row!("prmt .b32 .rc8", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x0000, 0x1111, 0x2222, 0x3333][c as usize & 3]) })),
+    row!("prmt .b32 .ecl", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x3210, 0x3211, 0x3222, 0x3333][c as usize & 3]) })),
+    row!("prmt .b32 .ecr", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x0000, 0x1110, 0x2210, 0x3210][c as usize & 3]) })),
+    row!("prmt .b32 .rc16", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x1010, 0x3232, 0x1010, 0x3232][c as usize & 3]) })),
+    // The table of the three operands' bits stands in the flags.
+    row!("lop3 .{or|and}? .b32", Integer, super::Kind::Lookup(op!(|table, a: u32, b: u32, c: u32| -> u32 { looked_up(table, a, b, c) }))),
     row!("dp4a .u32 .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { (0..4).fold(c, |sum, k| sum.wrapping_add((a >> (8 * k) & 0xff) * (b >> (8 * k) & 0xff))) })),
     row!("dp4a .s32 .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { (0..4).fold(c, |sum, k| sum.wrapping_add(i32::from((a >> (8 * k)) as i8) * i32::from((b >> (8 * k)) as i8))) })),
     row!("dp4a .u32 .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { (0..4).fold(c, |sum, k| sum.wrapping_add((a >> (8 * k) & 0xff) as i32 * i32::from((b >> (8 * k)) as i8))) })),
     row!("dp4a .s32 .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { (0..4).fold(c, |sum, k| sum.wrapping_add(i32::from((a >> (8 * k)) as i8) * (b >> (8 * k) & 0xff) as i32)) })),
+    row!("dp2a .{lo|hi} .u32 .u32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, false, false) })),
+    row!("dp2a .{lo|hi} .s32 .s32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, true, true) })),
+    row!("dp2a .{lo|hi} .u32 .s32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, false, true) })),
+    row!("dp2a .{lo|hi} .s32 .u32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, true, false) })),
 ];
 
 #[inline(always)]
@@ -187,6 +223,58 @@ fn field(a: u64, pos: u32, len: u32, width: u32, signed: bool) -> u64 {
     let bits = if pos >= width { 0 } else { len.min(width - pos) };
     let low = if bits == 0 { 0 } else { u64::MAX >> (64 - bits) };
     (taken & low) | if sign { !low } else { 0 }
+}
+
+/// `bfi` (9.7.1.20): the low `len` bits of `a` over those of `b` from `pos` up.
+fn inserted(a: u64, b: u64, pos: u32, len: u32, width: u32) -> u64 {
+    let (pos, len) = (pos & 0xff, len & 0xff);
+    if len == 0 || pos >= width {
+        return b;
+    }
+    let field = (u64::MAX >> (64 - len.min(width - pos))) << pos;
+    (b & !field) | (a << pos & field)
+}
+
+/// `fns` (9.7.1.17): where the `n`-th set bit is, counted upwards from `base`, or downwards if `n` is
+/// negative; 0 asks for the bit at `base` itself.
+fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
+    let up = (base..32).take(if n == 0 { 1 } else { 32 });
+    let set = |bit: &u32| mask >> (bit & 31) & 1 == 1;
+    let rest = n.unsigned_abs().saturating_sub(1) as usize;
+    let found = if n < 0 {
+        (0..=base.min(31)).rev().filter(set).nth(rest)
+    } else {
+        up.filter(set).nth(rest)
+    };
+    found.unwrap_or(u32::MAX)
+}
+
+/// The low `bits` of `a` as a signed number.
+fn sign_extended(a: u32, bits: u32) -> u32 {
+    let unused = 32 - bits;
+    if bits == 0 { 0 } else { ((a << unused) as i32 >> unused) as u32 }
+}
+
+/// `dp2a` (9.7.1.24): two halves of `a` times two bytes of `b`, the upper ones for `.hi`.
+fn dot2(flags: u32, a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
+    let bytes = if flags & super::flag::HI != 0 { b >> 16 } else { b };
+    (0..2).fold(c, |sum, k| {
+        let x = a >> (16 * k) & 0xffff;
+        let y = bytes >> (8 * k) & 0xff;
+        let x = if a_signed { s16(x) } else { x as i32 };
+        let y = if b_signed { i32::from(y as u8 as i8) } else { y as i32 };
+        sum.wrapping_add(x.wrapping_mul(y) as u32)
+    })
+}
+
+/// `lop3` (9.7.8.6): bit `4a + 2b + c` of the table, for each bit of the operands; as choices, which
+/// the table's bits, the same for all lanes, turn into constants.
+#[inline(always)]
+fn looked_up(table: u32, a: u32, b: u32, c: u32) -> u32 {
+    let all = |bit: u32| 0u32.wrapping_sub(table >> bit & 1);
+    let choose = |by: u32, yes: u32, no: u32| (by & yes) | (!by & no);
+    let pair = |bit: u32| choose(c, all(bit + 1), all(bit));
+    choose(a, choose(b, pair(6), pair(4)), choose(b, pair(2), pair(0)))
 }
 
 /// `bmsk` (9.7.1.22): `b` ones from bit `a` up.

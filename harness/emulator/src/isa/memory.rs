@@ -12,12 +12,12 @@ macro_rules! hints {
     ($head:literal, $tail:literal) => {
         concat!(
             $head,
-            " .{weak|volatile|relaxed|acquire|release|mmio}? .{cta|cluster|gpu|sys}?",
+            " .{weak|volatile|relaxed|acquire|release}? .mmio? .{cta|cluster|gpu|sys}?",
             " .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func}?",
             " .{ca|cg|cs|lu|cv|wb|wt|nc}? .{nc}?",
             " .{L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate}?",
             " .{L2::evict_normal|L2::evict_first|L2::evict_last}?",
-            " .{L2::cache_hint}? .{L2::64B|L2::128B|L2::256B}? .{v2|v4|v8}?",
+            " .{L2::cache_hint}? .{L2::64B|L2::128B|L2::256B}? .{v2|v4|v8}? .unified?",
             $tail
         )
     };
@@ -25,15 +25,20 @@ macro_rules! hints {
 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
-    row!(hints!("ld", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64}"), Load, Kind::Load),
-    row!(hints!("st", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64}"), Store, Kind::Store),
-    row!("ldu .global? .{v2|v4}? .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64}", Load, Kind::Load),
-    row!("atom .{relaxed|acquire|release|acq_rel}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor|exch|cas} .noftz? .{L2::cache_hint}? .{b16|b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
-    row!("red .async? .{relaxed|release}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor} .noftz? .{L2::cache_hint}? .{b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
-    row!("mov .{b8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|b64|u64|s64|f64|pred}", Move, Kind::Move),
+    row!(hints!("ld", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128}"), Load, Kind::Load),
+    row!("st .async .{release|relaxed} .{gpu|sys} .global .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64}", Store, Kind::Store),
+    row!(hints!("st", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128}"), Store, Kind::Store),
+    row!("ldu .global? .{v2|v4}? .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64|b128}", Load, Kind::Load),
+    row!("atom .{relaxed|acquire|release|acq_rel}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor|exch|cas} .noftz? .{L2::cache_hint}? .{v2|v4|v8}? .{b16|b32|b64|b128|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
+    row!("red .async? .{relaxed|release}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor} .noftz? .{L2::cache_hint}? .{v2|v4|v8}? .{b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
+    row!("mov .{b8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|b64|u64|s64|f64|b128|pred}", Move, Kind::Move),
     row!("cvta .to? .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry} .{u64|u32}", Move, Kind::ConvertAddress),
     row!("isspacep .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry}", Move, Kind::IsSpace),
     row!("prefetch .{global|local}? .{L1|L2|L2::evict_last|L2::evict_normal}", Other, Kind::Nothing),
+    row!("prefetch .{const|param}? .tensormap", Other, Kind::Nothing),
+    row!("createpolicy .range .global? .{L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged} .{L2::evict_first|L2::evict_unchanged}? .b64", Other, Kind::Policy),
+    row!("createpolicy .fractional .{L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged} .{L2::evict_first|L2::evict_unchanged}? .b64", Other, Kind::Policy),
+    row!("createpolicy .cvt .L2 .b64", Other, Kind::Policy),
     row!("prefetchu .L1", Other, Kind::Nothing),
     row!("applypriority .global? .{L2::evict_normal}", Other, Kind::Nothing),
     row!("discard .global? .L2", Other, Kind::Nothing),
@@ -56,7 +61,8 @@ impl Bits {
             "8" => Some(Self::B8),
             "16" => Some(Self::B16),
             "32" | "16x2" => Some(Self::B32),
-            "64" => Some(Self::B64),
+            // Registers of 128 bits are pairs.
+            "64" | "128" => Some(Self::B64),
             _ => None,
         }
     }
@@ -112,7 +118,7 @@ pub fn store_handlers(bits: Bits, count: usize, space: u8) -> Option<Handlers> {
 }
 
 macro_rules! updates {
-    ($op:expr, $ty:expr; $($name:pat, $types:pat, $t:ty, |$old:ident, $b:ident, $c:ident| $body:expr;)*) => {
+    ($op:expr, $ty:expr, $run:ident; $($name:pat, $types:pat, $t:ty, |$old:ident, $b:ident, $c:ident| $body:expr;)*) => {
         match ($op, $ty) {
             $( ($name, $types) => {
                 struct U;
@@ -124,7 +130,7 @@ macro_rules! updates {
                         $body
                     }
                 }
-                Some(once!(access::atomic::<U>))
+                Some(once!(access::$run::<U>))
             } )*
             _ => None,
         }
@@ -134,7 +140,7 @@ macro_rules! updates {
 /// The handlers of an atomic operation on a type.
 pub fn atomic_handlers(op: &str, ty: &str) -> Option<Handlers> {
     use super::half::{Bf16, F16, sum_of, sum_of_pairs};
-    updates!(op, ty;
+    updates!(op, ty, atomic;
         "add", "u32" | "s32", u32, |old, b, c| old.wrapping_add(b);
         "add", "u64" | "s64", u64, |old, b, c| old.wrapping_add(b);
         "add", "f32", u32, |old, b, c| (f32::from_bits(old) + f32::from_bits(b)).to_bits();
@@ -166,3 +172,28 @@ pub fn atomic_handlers(op: &str, ty: &str) -> Option<Handlers> {
         "cas", "b64", u64, |old, b, c| if old == b { c } else { old };
     )
 }
+
+/// As [`atomic_handlers`], for the elements of vectors, each updated by itself.
+pub fn vector_atomic_handlers(op: &str, ty: &str) -> Option<Handlers> {
+    use super::half::{
+        Bf16, F16, max_of, max_of_pairs, min_of, min_of_pairs, sum_of, sum_of_pairs,
+    };
+    updates!(op, ty, atomic_vector;
+        "add", "f32", u32, |old, b, c| (f32::from_bits(old) + f32::from_bits(b)).to_bits();
+        "add", "f16", u16, |old, b, c| sum_of::<F16>(old, b as u16);
+        "add", "bf16", u16, |old, b, c| sum_of::<Bf16>(old, b as u16);
+        "add", "f16x2", u32, |old, b, c| sum_of_pairs::<F16>(old, b);
+        "add", "bf16x2", u32, |old, b, c| sum_of_pairs::<Bf16>(old, b);
+        "min", "f16", u16, |old, b, c| min_of::<F16>(old, b as u16);
+        "min", "bf16", u16, |old, b, c| min_of::<Bf16>(old, b as u16);
+        "min", "f16x2", u32, |old, b, c| min_of_pairs::<F16>(old, b);
+        "min", "bf16x2", u32, |old, b, c| min_of_pairs::<Bf16>(old, b);
+        "max", "f16", u16, |old, b, c| max_of::<F16>(old, b as u16);
+        "max", "bf16", u16, |old, b, c| max_of::<Bf16>(old, b as u16);
+        "max", "f16x2", u32, |old, b, c| max_of_pairs::<F16>(old, b);
+        "max", "bf16x2", u32, |old, b, c| max_of_pairs::<Bf16>(old, b);
+    )
+}
+
+/// `atom.exch.b128` and `atom.cas.b128`.
+pub const WIDE_EXCHANGE: Handlers = once!(access::exchange_wide);

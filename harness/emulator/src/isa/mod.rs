@@ -18,6 +18,7 @@
 //! Modifiers that are no types may stand in any order, since `ptxas` takes them in several.
 
 mod asynchronous;
+mod carry;
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true on NaN is what `ltu` means")]
 mod compare;
 mod control;
@@ -33,11 +34,14 @@ mod half;
 mod integer;
 mod matrix;
 mod memory;
+mod mixed;
 mod packed;
 pub mod rounding;
 mod special;
+mod stochastic;
 mod system;
 mod transcendental;
+pub mod video;
 mod warp;
 
 use std::collections::HashMap;
@@ -47,7 +51,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::exec::Handlers;
 
-pub use memory::{Bits, atomic_handlers, load_handlers, store_handlers};
+pub use memory::{
+    Bits, WIDE_EXCHANGE, atomic_handlers, load_handlers, store_handlers, vector_atomic_handlers,
+};
 pub use special::Special;
 
 /// What an instruction is counted as.
@@ -104,8 +110,17 @@ pub enum Kind {
     Lanes(&'static str, Handlers),
     /// A comparison: like `Lanes`, with the boolean combination and second predicate of `setp`.
     Compare(&'static str, Handlers),
-    /// `set`: as `Compare`, but all ones (or 1.0) in a register.
-    Set(&'static str, Handlers),
+    /// A comparison of both halves of a register, one predicate each.
+    ComparePair,
+    /// `set`: the `setp` of the same modifiers, but all ones (or 1.0) in a register.
+    Set,
+    /// As `Lanes`, with the carry flag as a further source and destination.
+    Carry(&'static str, Handlers),
+    /// `lop3`: a table instead of an operation.
+    Lookup(Handlers),
+    Video(Handlers),
+    /// Four sources in braces, and a fifth.
+    Four(Handlers),
     Load,
     Store,
     /// `atom` and `red`.
@@ -116,6 +131,8 @@ pub enum Kind {
     IsSpace,
     Shuffle(Handlers),
     Vote(Handlers),
+    /// `createpolicy`: a value that only cache hints take.
+    Policy,
     /// `redux`, `match`, `activemask`, `elect`: destination(s), operand, member mask.
     AcrossLanes(Handlers),
     WarpBarrier(Handlers),
@@ -144,9 +161,6 @@ pub enum Kind {
     System(Handlers),
     /// No operands but the guard.
     Plain(Handlers),
-
-    /// Known, and known not to be provided: what to call it.
-    Missing(&'static str),
 }
 
 pub struct Row {
@@ -173,20 +187,27 @@ pub(crate) use row;
 
 const TABLE: &[&[Row]] = &[
     integer::ROWS,
+    carry::ROWS,
+    carry::HIGH,
     float::ROWS,
     half::ARITHMETIC,
     half::SIGNS,
     half::COMPARISONS,
     packed::ROWS,
+    mixed::ROWS,
     transcendental::ROWS,
     compare::ROWS,
     compare::FLUSHED,
+    compare::DERIVED,
     compare::SELECTIONS,
     convert::BETWEEN,
     convert::INTEGERS,
     convert::TO_INTEGER.as_flattened(),
     convert::FROM_INTEGER.as_flattened(),
     convert::NARROW,
+    stochastic::ROWS,
+    video::ROWS,
+    video::OTHERS,
     memory::ROWS,
     warp::ROWS,
     matrix::ROWS,
@@ -290,4 +311,22 @@ impl Form {
 pub fn find(opcode: &str, modifiers: &[&str]) -> Option<(&'static Row, Modifiers)> {
     let forms = FORMS.get(opcode)?;
     forms.iter().find_map(|form| Some((form.row, form.read(modifiers)?)))
+}
+
+/// As [`find`], of several rows the lane-by-lane one with this many operands: `min` takes two or
+/// three.
+pub fn find_taking(
+    opcode: &str,
+    modifiers: &[&str],
+    count: usize,
+) -> Option<(&'static Row, Modifiers)> {
+    let forms = FORMS.get(opcode)?.iter();
+    let takes =
+        |form: &&Form| matches!(form.row.kind, Kind::Lanes(widths, _) if operands(widths) == count);
+    forms.filter(takes).find_map(|form| Some((form.row, form.read(modifiers)?)))
+}
+
+/// How many operands `n=n,n` stands for.
+pub fn operands(widths: &str) -> usize {
+    widths.split([',', '=']).count()
 }

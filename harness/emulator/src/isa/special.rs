@@ -71,7 +71,7 @@ impl Special {
             "%lanemask_ge" => Self::LanemaskGe,
             "%lanemask_gt" => Self::LanemaskGt,
             "%dynamic_smem_size" => Self::DynamicSharedSize,
-            "%total_smem_size" => Self::TotalSharedSize,
+            "%total_smem_size" | "%aggr_smem_size" => Self::TotalSharedSize,
             "%cluster_ctarank" => Self::ClusterCtarank,
             "%cluster_nctarank" => Self::ClusterNctarank,
             "%is_explicit_cluster" => Self::IsExplicitCluster,

@@ -1,5 +1,6 @@
 //! Forms that look across lanes (PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.9-13).
 
+use super::float::{maximum, minimum};
 use super::{Kind, Row, row};
 use crate::exec::{both, once, shuffle};
 
@@ -19,6 +20,8 @@ pub const ROWS: &[Row] = &[
     row!("redux .sync .and .b32", Shuffle, Kind::AcrossLanes(once!(|core, inst| shuffle::redux(core, inst, |a, b| a & b)))),
     row!("redux .sync .or .b32", Shuffle, Kind::AcrossLanes(once!(|core, inst| shuffle::redux(core, inst, |a, b| a | b)))),
     row!("redux .sync .xor .b32", Shuffle, Kind::AcrossLanes(once!(|core, inst| shuffle::redux(core, inst, |a, b| a ^ b)))),
+    row!("redux .sync .min .abs? .NaN? .f32", Shuffle, Kind::AcrossLanes(once!(|core, inst| shuffle::redux_f32(core, inst, minimum)))),
+    row!("redux .sync .max .abs? .NaN? .f32", Shuffle, Kind::AcrossLanes(once!(|core, inst| shuffle::redux_f32(core, inst, maximum)))),
     row!("match .{any|all} .sync .b32", Shuffle, Kind::AcrossLanes(once!(shuffle::match_lanes::<u32>))),
     row!("match .{any|all} .sync .b64", Shuffle, Kind::AcrossLanes(once!(shuffle::match_lanes::<u64>))),
     row!("elect .sync", Shuffle, Kind::AcrossLanes(once!(shuffle::elect))),

@@ -215,6 +215,29 @@ impl Selector {
             ("exch" | "cas" | "and" | "or" | "xor", "u64" | "s64" | "f64") => "b64",
             _ => ty,
         };
+        if let Value::Vector(operands) = b {
+            let mut op = self.op(isa::WIDE_EXCHANGE);
+            op.list = self.olds(dst, keep || ty == "b128", operands.len(), ty)?;
+            op.written = op.list.len();
+            let mut sources = operands.clone();
+            if ty == "b128" {
+                sources
+                    .extend(rest.first().filter(|_| name == "cas").map_or(vec![], Self::elements));
+            } else {
+                op.handlers = isa::vector_atomic_handlers(name, ty).ok_or_else(String::new)?;
+            }
+            let width = if ty == "b128" { "w" } else { "n" };
+            for source in &sources {
+                op.list.push(self.source(source, width, ty)?);
+            }
+            op.a = Some(address);
+            op.imm = imm;
+            op.memory = true;
+            op.flags = u32::from(space) << flag::SPACE_SHIFT;
+            op.flags |= if op.written > 0 { flag::KEEP } else { 0 };
+            self.ops.push(op);
+            return Ok(());
+        }
         let handlers = isa::atomic_handlers(name, ty).ok_or_else(String::new)?;
         let width = if Bits::of(ty) == Some(Bits::B64) { "w" } else { "n" };
         let mut op = self.op(handlers);
@@ -235,5 +258,33 @@ impl Selector {
                 Ok(())
             }
         }
+    }
+
+    /// Registers for the old values of a vector, none if nobody wants them.
+    fn olds(
+        &mut self,
+        dst: Option<&Value>,
+        keep: bool,
+        count: usize,
+        ty: &str,
+    ) -> Result<Vec<Reg>, Refusal> {
+        let wide = ty == "b128";
+        let fresh = if wide { Width::Wide } else { Width::Narrow };
+        if !keep {
+            return Ok(Vec::new());
+        }
+        let elements = match dst {
+            Some(Value::Vector(list)) => list.clone(),
+            _ => vec![Value::Discard; count],
+        };
+        let mut regs = Vec::new();
+        for element in elements {
+            regs.push(match element {
+                Value::Register(reg) if self.registers.wide(reg) == wide => reg,
+                Value::Discard => self.registers.fresh(fresh),
+                _ => return Err("its destination".to_owned()),
+            });
+        }
+        if regs.len() == count { Ok(regs) } else { Err("vectors of two lengths".to_owned()) }
     }
 }

@@ -4,7 +4,7 @@ use super::flatten::{Flat, Value};
 use super::select::{Refusal, Selector};
 use super::{Reg, Width};
 use crate::exec::Handlers;
-use crate::isa::Modifiers;
+use crate::isa::{self, Kind, Modifiers};
 
 impl Selector {
     /// `setp.CMP{.BOOL} p|q, a, b{, c}`: `p = (a CMP b) BOOL c`, `q = !(a CMP b) BOOL c`.
@@ -56,31 +56,110 @@ impl Selector {
         combine(self, first, compared)
     }
 
-    /// `set`: all ones, or 1.0, where the comparison holds.
-    pub fn set(
-        &mut self,
-        widths: &str,
-        handlers: Handlers,
-        modifiers: &Modifiers,
-        flat: &Flat,
-    ) -> Result<(), Refusal> {
-        let [dst, sources @ ..] = flat.operands.as_slice() else { return Err(String::new()) };
-        let compared = self.registers.fresh(Width::Predicate);
-        let mut inner = Flat {
-            form: Err(String::new()),
-            opcode: String::new(),
-            modifiers: flat.modifiers.clone(),
-            operands: vec![Value::Register(compared)],
-            guard: None,
-            origin: flat.origin,
+    /// `setp.CMP{.BOOL}.f16x2 p|q, a, b{, c}`: `p` of the lower halves, `q` of the upper.
+    pub fn compare_pair(&mut self, flat: &Flat) -> Result<(), Refusal> {
+        let [Value::Pair(p, q), sources @ ..] = flat.operands.as_slice() else {
+            return Err("one predicate for two comparisons".to_owned());
         };
-        inner.operands.extend(sources.iter().cloned());
-        let types = modifiers.types[1..].to_vec();
-        let read = Modifiers { flags: modifiers.flags, types };
-        self.compare(widths, handlers, &read, &inner)?;
-        let yes = if modifiers.types[0] == "f32" { 1f32.to_bits() } else { u32::MAX };
-        let (yes, no) = (self.registers.constant(yes), self.registers.constant(0));
-        let Value::Register(dst) = dst else { return Err("its destination".to_owned()) };
-        self.helper("selp", &["b32"], *dst, &[yes, no, compared])
+        let both = self.predicates(flat, &flat.modifiers, sources)?;
+        for (target, from) in [p, q].into_iter().zip(both) {
+            if let Value::Register(target) = target.as_ref() {
+                self.copy(*target, from);
+            }
+        }
+        Ok(())
+    }
+
+    /// The comparison of the lower halves, and of the upper.
+    fn predicates(
+        &mut self,
+        flat: &Flat,
+        modifiers: &[String],
+        sources: &[Value],
+    ) -> Result<[Reg; 2], Refusal> {
+        let [a, b, rest @ ..] = sources else { return Err(String::new()) };
+        let (a, b) = (self.narrow(a)?, self.narrow(b)?);
+        let modifiers: Vec<_> = modifiers.iter().map(|m| m.replace("x2", "")).collect();
+        let both = [0, 1].map(|_| self.registers.fresh(Width::Predicate));
+        let sixteen = self.registers.constant(16);
+        for (target, upper) in both.into_iter().zip([false, true]) {
+            let mut sources = Vec::new();
+            for packed in [a, b] {
+                let half = self.registers.fresh(Width::Half);
+                if upper {
+                    self.helper("shr", &["u32"], half, &[packed, sixteen])?;
+                } else {
+                    self.helper("cvt", &["u16", "u32"], half, &[packed])?;
+                }
+                sources.push(Value::Register(half));
+            }
+            sources.extend(rest.iter().cloned());
+            self.predicate(flat, modifiers.clone(), sources, target)?;
+        }
+        Ok(both)
+    }
+
+    /// `setp` with these modifiers.
+    fn predicate(
+        &mut self,
+        flat: &Flat,
+        modifiers: Vec<String>,
+        sources: Vec<Value>,
+        target: Reg,
+    ) -> Result<(), Refusal> {
+        let names: Vec<_> = modifiers.iter().map(String::as_str).collect();
+        let (row, read) = isa::find("setp", &names).ok_or_else(String::new)?;
+        let Kind::Compare(widths, handlers) = row.kind else { return Err(String::new()) };
+        let mut operands = vec![Value::Register(target)];
+        operands.extend(sources);
+        let form = Err(String::new());
+        let opcode = "setp".to_owned();
+        let inner = Flat { form, opcode, modifiers, operands, guard: None, origin: flat.origin };
+        self.compare(widths, handlers, &read, &inner)
+    }
+
+    /// `set.CMP{.BOOL}.DTYPE.TYPE d, a, b{, c}`: the `setp` without `DTYPE`, as all ones or 1.0 of
+    /// that type.
+    pub fn set(&mut self, modifiers: &Modifiers, flat: &Flat) -> Result<(), Refusal> {
+        let [dst, sources @ ..] = flat.operands.as_slice() else { return Err(String::new()) };
+        let [dtype, stype] = modifiers.types[..] else { return Err(String::new()) };
+        let at = flat.modifiers.iter().position(|m| m == dtype).ok_or_else(String::new)?;
+        let mut rest = flat.modifiers.clone();
+        rest.remove(at);
+        let zero = self.registers.constant(0);
+        if stype.ends_with("x2") {
+            let [low, high] = self.predicates(flat, &rest, sources)?;
+            let yes = match dtype {
+                "f16x2" => 0x3c00,
+                "bf16x2" => 0x3f80,
+                _ => 0xffff,
+            };
+            let halves = [0, 1].map(|_| self.registers.fresh(Width::Narrow));
+            for (half, (predicate, shift)) in halves.into_iter().zip([(low, 0), (high, 16)]) {
+                let yes = self.registers.constant(yes << shift);
+                self.helper("selp", &["b32"], half, &[yes, zero, predicate])?;
+            }
+            let packed = self.registers.fresh(Width::Narrow);
+            self.helper("or", &["b32"], packed, &halves)?;
+            return self.mov_into(dst, packed);
+        }
+        let compared = self.registers.fresh(Width::Predicate);
+        self.predicate(flat, rest, sources.to_vec(), compared)?;
+        let yes = self.registers.constant(match dtype {
+            "f32" => 1f32.to_bits(),
+            "f16" => 0x3c00,
+            "bf16" => 0x3f80,
+            "u16" | "s16" => 0xffff,
+            _ => u32::MAX,
+        });
+        let chosen = self.registers.fresh(Width::Narrow);
+        self.helper("selp", &["b32"], chosen, &[yes, zero, compared])?;
+        self.mov_into(dst, chosen)
+    }
+
+    fn mov_into(&mut self, dst: &Value, from: Reg) -> Result<(), Refusal> {
+        let dst = self.written(dst)?;
+        self.copy(dst, from);
+        Ok(())
     }
 }

@@ -92,5 +92,6 @@ pub fn emit(
         dynamic_align: frame.dynamic_align,
         local_bytes: frame.local_bytes.next_multiple_of(16),
         multiplies: frame.multiplies,
+        videos: frame.videos,
     })
 }

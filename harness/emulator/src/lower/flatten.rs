@@ -46,6 +46,8 @@ pub enum Value {
     /// A register that changes while the kernel runs: `%clock64`.
     Dynamic(&'static str),
     Pair(Box<Value>, Box<Value>),
+    /// `%r1.b0`: a register, and the part of it that a video instruction takes.
+    Part(Box<Value>, String),
     Label(usize),
     Labels(Vec<usize>),
     Discard,
@@ -87,6 +89,7 @@ pub struct Frame {
     pub locations: Vec<ast::SourceLocation>,
     pub messages: Vec<String>,
     pub multiplies: Vec<crate::exec::matrix::Multiply>,
+    pub videos: Vec<isa::video::Plan>,
     /// Generation that the module was compiled for: 90 of `sm_90a`.
     pub generation: u32,
 }
@@ -322,8 +325,9 @@ impl Flattener<'_, '_> {
     }
 
     fn register(&mut self, variable: &ast::Variable) {
-        // A 128-bit register is not provided; whatever uses it is reported there.
-        let Some(width) = Width::of(variable.ty) else { return };
+        let Some(width) = Width::of(variable.ty) else {
+            return self.wide_registers(variable);
+        };
         let registers = &mut self.out.registers;
         if let Some(count) = variable.count {
             for index in 0..count {
@@ -336,6 +340,21 @@ impl Flattener<'_, '_> {
         } else {
             let reg = registers.fresh(width);
             self.declare(variable.name, Entry::Register(reg));
+        }
+    }
+
+    /// Registers of 128 bits are pairs of 64, the lower half first.
+    fn wide_registers(&mut self, variable: &ast::Variable) {
+        if !variable.ty.ends_with("128") {
+            return;
+        }
+        let names = match variable.count {
+            Some(count) => (0..count).map(|index| format!("{}{index}", variable.name)).collect(),
+            None => vec![variable.name.to_owned()],
+        };
+        for name in names {
+            let halves = [0, 1].map(|_| self.out.registers.fresh(Width::Wide));
+            self.declare(&name, Entry::Vector(halves.to_vec()));
         }
     }
 
@@ -536,6 +555,9 @@ impl Flattener<'_, '_> {
                 match (self.lookup(name), index) {
                     (Some(Entry::Vector(regs)), Some(index)) if index < regs.len() => {
                         Value::Register(regs[index])
+                    }
+                    (Some(Entry::Register(reg)), _) => {
+                        Value::Part(Box::new(Value::Register(*reg)), (*axis).to_owned())
                     }
                     _ => isa::Special::named(&format!("{name}.{axis}"))
                         .map_or_else(|| Value::Unknown(format!("{name}.{axis}")), Value::Special),

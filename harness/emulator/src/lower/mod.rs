@@ -18,11 +18,13 @@ mod compare;
 mod copies;
 mod emit;
 mod flatten;
+mod lanes;
 mod matrix;
 mod moves;
 mod order;
 mod select;
 mod slots;
+mod video;
 
 use std::collections::HashMap;
 

@@ -4,9 +4,10 @@
 use super::flatten::{Flat, Place, Value};
 use super::select::{Refusal, Selector};
 use super::{Op, Reg, Width};
+use crate::exec::access::RANK_SHIFT;
 use crate::exec::{Core, Flow, once, op};
 use crate::isa::Modifiers;
-use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::memory::{AllocationKind, LOCAL_WINDOW, SHARED_WINDOW, WINDOWS};
 use crate::program::{Inst, Preset};
 use crate::ptx::ast::Space;
 
@@ -27,6 +28,9 @@ impl Selector {
     pub fn mov(&mut self, modifiers: &Modifiers, operands: &[Value]) -> Result<(), Refusal> {
         let [dst, source] = operands else { return Err(String::new()) };
         let ty = modifiers.types.first().copied().unwrap_or("b32");
+        if ty == "b128" {
+            return self.move_wide(&Self::elements(dst), &Self::elements(source));
+        }
         match (dst, source) {
             (Value::Vector(parts), source) => self.take_apart(parts, source, ty),
             (Value::Register(dst), Value::Vector(parts)) => self.put_together(*dst, parts, ty),
@@ -60,6 +64,29 @@ impl Selector {
             (Value::Discard, _) => Ok(()),
             _ => Err("its destination".to_owned()),
         }
+    }
+
+    /// `mov.b128`: a register is two of 64 bits, braces hold two of 64 or four of 32.
+    fn move_wide(&mut self, to: &[Value], from: &[Value]) -> Result<(), Refusal> {
+        for half in 0..2 {
+            match (to, from) {
+                ([_, _], [_, _]) => {
+                    let from = self.source(&from[half], "w", "b64")?;
+                    if let Value::Register(to) = to[half] {
+                        self.copy(to, from);
+                    }
+                }
+                ([_, _], [_, _, _, _]) => {
+                    let Value::Register(to) = to[half] else { continue };
+                    self.put_together(to, &from[2 * half..2 * half + 2], "b64")?;
+                }
+                ([_, _, _, _], [_, _]) => {
+                    self.take_apart(&to[2 * half..2 * half + 2], &from[half], "b64")?;
+                }
+                _ => return Err("parts of this size".to_owned()),
+            }
+        }
+        Ok(())
     }
 
     /// `mov.b32 {low, high}, r`: elements from the lowest bits up.
@@ -149,6 +176,48 @@ impl Selector {
         Ok(())
     }
 
+    /// `isspacep`: the windows are ranges of addresses; constants lie among global memory, and so do
+    /// parameters, which count as both (PTX ISA 9.7.9.19).
+    pub fn is_space(&mut self, flat: &Flat) -> Result<(), Refusal> {
+        let [Value::Register(dst), address] = flat.operands.as_slice() else {
+            return Err(String::new());
+        };
+        let address = self.source(address, "w", "u64")?;
+        let space = flat.modifiers.first().map_or("", String::as_str);
+        let (base, len) = match space {
+            "shared" | "shared::cta" => (SHARED_WINDOW, 1 << RANK_SHIFT),
+            "shared::cluster" => (SHARED_WINDOW, LOCAL_WINDOW - SHARED_WINDOW),
+            "local" => (LOCAL_WINDOW, u64::MAX - LOCAL_WINDOW),
+            "global" => (0, WINDOWS),
+            "const" => {
+                let mut op = self.op(once!(is_constant));
+                op.dst = Some(*dst);
+                op.a = Some(address);
+                self.ops.push(op);
+                return Ok(());
+            }
+            _ => (0, u64::from(self.frame.param_bytes)),
+        };
+        let base = match space {
+            "param" | "param::entry" => self.registers.preset(Preset::ParamAddress(0)),
+            _ => self.registers.constant64(base),
+        };
+        let offset = self.registers.fresh(Width::Wide);
+        self.helper("sub", &["u64"], offset, &[address, base])?;
+        let len = self.registers.constant64(len);
+        if space != "global" {
+            return self.helper("setp", &["lt", "u64"], *dst, &[offset, len]);
+        }
+        let [inside, constant] = [0, 1].map(|_| self.registers.fresh(Width::Predicate));
+        self.helper("setp", &["lt", "u64"], inside, &[offset, len])?;
+        let mut op = self.op(once!(is_constant));
+        op.dst = Some(constant);
+        op.a = Some(address);
+        self.ops.push(op);
+        self.helper("not", &["pred"], constant, &[constant])?;
+        self.helper("and", &["pred"], *dst, &[inside, constant])
+    }
+
     pub fn convert_address(&mut self, flat: &Flat, operands: &[Value]) -> Result<(), Refusal> {
         let [Value::Register(dst), source] = operands else { return Err(String::new()) };
         if !self.registers.wide(*dst) {
@@ -187,6 +256,23 @@ fn bits_of(ty: &str) -> Result<u32, Refusal> {
         "b64" | "u64" | "f64" | "s64" => Ok(64),
         _ => Err("parts of this type".to_owned()),
     }
+}
+
+/// Which addresses are those of `.const` variables.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+unsafe fn is_constant(core: &mut Core, inst: &Inst) -> Flow {
+    let memory = core.memory;
+    // SAFETY: lowering keeps slots within the file.
+    unsafe {
+        let lanes = core.read::<u64>(inst.a).map(|address| {
+            let found = memory.locate(address).map(|index| memory.range(index).info.kind);
+            if found == Some(AllocationKind::Constant) { u32::MAX } else { 0 }
+        });
+        core.write(inst.dst, &lanes);
+    }
+    Flow::Next
 }
 
 /// # Safety

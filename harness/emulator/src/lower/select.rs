@@ -27,6 +27,8 @@ pub struct Selector {
     labels: Vec<usize>,
     pub ops: Vec<Op>,
     origin: u32,
+    /// The carry flag, once an instruction has named it.
+    pub carry: Option<Reg>,
 }
 
 pub fn select(flat: Flattened) -> Result<Selected, LowerError> {
@@ -37,6 +39,7 @@ pub fn select(flat: Flattened) -> Result<Selected, LowerError> {
         labels: vec![usize::MAX; flat.labels],
         ops: Vec::new(),
         origin: 0,
+        carry: None,
     };
     // Labels get blocks first, numbered as they come; code between gets blocks after.
     let mut first = 0;
@@ -176,18 +179,37 @@ impl Selector {
     fn select(&mut self, kind: Kind, modifiers: &Modifiers, flat: &Flat) -> Result<(), Refusal> {
         let operands = flat.operands.as_slice();
         match kind {
-            Kind::Lanes(widths, handlers) => {
-                self.lanes(widths, handlers, modifiers, operands)?;
-                Ok(())
+            Kind::Lanes(widths, handlers) if isa::operands(widths) == operands.len() => {
+                self.lanes(widths, handlers, modifiers, operands)
+            }
+            Kind::Lanes(..) => {
+                let names: Vec<_> = flat.modifiers.iter().map(String::as_str).collect();
+                let found = isa::find_taking(&flat.opcode, &names, operands.len());
+                let (row, modifiers) = found.ok_or_else(String::new)?;
+                let Kind::Lanes(widths, handlers) = row.kind else { return Err(String::new()) };
+                self.lanes(widths, handlers, &modifiers, operands)
             }
             Kind::Compare(widths, handlers) => self.compare(widths, handlers, modifiers, flat),
-            Kind::Set(widths, handlers) => self.set(widths, handlers, modifiers, flat),
+            Kind::ComparePair => self.compare_pair(flat),
+            Kind::Set => self.set(modifiers, flat),
+            Kind::Carry(widths, handlers) => self.carry(widths, handlers, modifiers, flat),
+            Kind::Lookup(handlers) => self.lookup(handlers, flat),
+            Kind::Video(handlers) => self.video(handlers, modifiers, flat),
+            Kind::Four(handlers) => self.four(handlers, modifiers, operands),
             Kind::Load => self.load(flat, modifiers),
             Kind::Store => self.store(flat, modifiers),
             Kind::Atomic => self.atomic(flat, modifiers),
             Kind::Move => self.mov(modifiers, operands),
             Kind::ConvertAddress => self.convert_address(flat, operands),
-            Kind::IsSpace => Err("isspacep".to_owned()),
+            Kind::IsSpace => self.is_space(flat),
+            Kind::Policy => {
+                let Some(Value::Register(dst)) = operands.first() else {
+                    return Err("its destination".to_owned());
+                };
+                let policy = self.registers.constant64(0);
+                self.copy(*dst, policy);
+                Ok(())
+            }
             Kind::Shuffle(handlers) => self.shuffle(handlers, modifiers, operands),
             Kind::Vote(handlers) => {
                 let [dst, predicate, mask] = operands else { return Err(String::new()) };
@@ -209,15 +231,6 @@ impl Selector {
                 let [mask] = operands else { return Err(String::new()) };
                 let mut op = self.op(handlers);
                 op.a = Some(self.narrow(mask)?);
-                self.ops.push(op);
-                Ok(())
-            }
-            Kind::Barrier(handlers) => {
-                let mut op = self.op(handlers);
-                op.flags = modifiers.flags;
-                let all = self.registers.constant(0);
-                op.a = Some(operands.first().map_or(Ok(all), |number| self.narrow(number))?);
-                op.b = Some(operands.get(1).map_or(Ok(all), |threads| self.narrow(threads))?);
                 self.ops.push(op);
                 Ok(())
             }
@@ -244,6 +257,7 @@ impl Selector {
             Kind::Mbarrier(handlers) => self.mbarrier(handlers, flat),
             Kind::Bulk(handlers) => self.bulk(handlers, modifiers, flat),
             Kind::Tensor(handlers) => self.tensor(handlers, flat),
+            Kind::Barrier(handlers) => self.barrier(handlers, modifiers, flat),
             Kind::Mma(handlers) => self.mma(handlers, modifiers, flat),
             Kind::LoadRows(handlers) | Kind::StoreRows(handlers) => {
                 self.rows(handlers, modifiers, flat)
@@ -254,7 +268,6 @@ impl Selector {
                 self.ops.push(op);
                 Ok(())
             }
-            Kind::Missing(what) => Err(what.to_owned()),
             Kind::Branch | Kind::BranchIndexed | Kind::Leave => Err(String::new()),
         }
     }
@@ -272,20 +285,31 @@ impl Selector {
         operands: &[Value],
     ) -> Result<(), Refusal> {
         let (to, from) = widths.split_once('=').ok_or_else(String::new)?;
-        let from: Vec<_> = from.split(',').collect();
         let [dst, sources @ ..] = operands else { return Err(String::new()) };
-        if sources.len() != from.len() {
+        let op = self.reading(from, handlers, modifiers, sources)?;
+        self.into(dst, to, modifiers.types.first().copied().unwrap_or(""), op)
+    }
+
+    /// An operation with its sources: `widths` is `src,src`, up to four.
+    pub fn reading(
+        &mut self,
+        widths: &str,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        sources: &[Value],
+    ) -> Result<Op, Refusal> {
+        if sources.len() != widths.split(',').count() {
             return Err(String::new());
         }
         let mut op = self.op(handlers);
         op.flags = modifiers.flags;
         let ty = modifiers.types.last().copied().unwrap_or("");
-        let mut regs = [None; 3];
-        for ((source, width), reg) in sources.iter().zip(&from).zip(&mut regs) {
+        let mut regs = [None; 4];
+        for ((source, width), reg) in sources.iter().zip(widths.split(',')).zip(&mut regs) {
             *reg = Some(self.source(source, width, ty)?);
         }
-        [op.a, op.b, op.c] = regs;
-        self.into(dst, to, modifiers.types.first().copied().unwrap_or(""), op)
+        [op.a, op.b, op.c, op.mask] = regs;
+        Ok(op)
     }
 
     /// Emit `op` with its result in `dst`, which may be wider than the operation, or 16 bits wide.

@@ -1,5 +1,7 @@
 //! Atomic updates (PTX ISA 9.7.13.5-6).
 
+use std::sync::Mutex;
+
 use super::addresses::active;
 use super::{Element, Found, GLOBAL, LOCAL, SHARED, place, pointer};
 use crate::exec::{Core, Flow};
@@ -51,14 +53,8 @@ pub unsafe fn atomic<U: Update>(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: `place_atomic` lets pass only addresses that may be written.
     unsafe {
         let mut hosts = [0; 32];
-        match place_atomic(core, inst, U::E::BYTES, &mut hosts) {
-            Found::Fault => return Flow::Stop,
-            Found::Run(first) => {
-                for (l, host) in hosts.iter_mut().enumerate() {
-                    *host = first + l as u64 * U::E::BYTES;
-                }
-            }
-            Found::Scattered => {}
+        if let Err(flow) = hosts_of(core, inst, U::E::BYTES, &mut hosts) {
+            return flow;
         }
         let b = core.read::<<U::E as Element>::Lane>(inst.b);
         let c = core.read::<<U::E as Element>::Lane>(inst.c);
@@ -71,6 +67,98 @@ pub unsafe fn atomic<U: Update>(core: &mut Core, inst: &Inst) -> Flow {
         }
     }
     Flow::Next
+}
+
+/// `atom` and `red` of vectors: the list has the old values' slots (if they are wanted), then the
+/// operands'. Each element is updated by itself (PTX ISA 9.7.13.5), but the whole is aligned.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+pub unsafe fn atomic_vector<U: Update>(core: &mut Core, inst: &Inst) -> Flow {
+    let keep = inst.flags & flag::KEEP != 0;
+    let count = inst.d as usize / if keep { 2 } else { 1 };
+    let bytes = U::E::BYTES * count as u64;
+    // SAFETY: as in `atomic`; the list's slots are of the file.
+    unsafe {
+        let mut hosts = [0; 32];
+        if let Err(flow) = hosts_of(core, inst, bytes, &mut hosts) {
+            return flow;
+        }
+        let list = core.program.list(inst);
+        let (old, operands) = list.split_at(list.len() - count);
+        for lane in active(core.mask) {
+            for (index, &slot) in operands.iter().enumerate() {
+                let operand = (*core.lanes_of::<<U::E as Element>::Lane>(slot))[lane];
+                let to = pointer(hosts[lane]).cast::<U::E>().add(index);
+                let before = U::E::swap(to, |old| U::f(old, operand, operand));
+                if let Some(&slot) = old.get(index) {
+                    (*core.lanes_of::<<U::E as Element>::Lane>(slot))[lane] = before.widen();
+                }
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// Whoever holds it may touch 128 bits: there is no atomic of that size in Rust for every host. An
+/// atomic of another size on the same bytes at the same time would not see it.
+static WIDE: Mutex<()> = Mutex::new(());
+
+/// `atom.exch.b128` and `atom.cas.b128`: the list has the old value's two slots, then those of the
+/// new value, for `cas` after those of what it must be.
+///
+/// # Safety
+/// See [`crate::exec::Handler`].
+pub unsafe fn exchange_wide(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: as in `atomic`; the list's slots are of the file.
+    unsafe {
+        let mut hosts = [0; 32];
+        if let Err(flow) = hosts_of(core, inst, 16, &mut hosts) {
+            return flow;
+        }
+        let list = core.program.list(inst);
+        let (old, new, wanted) = match list {
+            &[a, b, c, d] => ([a, b], [c, d], None),
+            &[a, b, c, d, e, f] => ([a, b], [e, f], Some([c, d])),
+            _ => return core.unsupported("an exchange of this many registers"),
+        };
+        let number = |core: &Core, pair: [u32; 2], lane: usize| {
+            pair.map(|slot| (*core.lanes_of::<u64>(slot))[lane])
+        };
+        for lane in active(core.mask) {
+            let to = pointer(hosts[lane]).cast::<[u64; 2]>();
+            let guard = WIDE.lock();
+            let before = to.read();
+            if wanted.is_none_or(|wanted| number(core, wanted, lane) == before) {
+                to.write(number(core, new, lane));
+            }
+            drop(guard);
+            for (slot, before) in old.into_iter().zip(before) {
+                (*core.lanes_of::<u64>(slot))[lane] = before;
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// The host address of each active lane's bytes.
+unsafe fn hosts_of(
+    core: &mut Core,
+    inst: &Inst,
+    bytes: u64,
+    hosts: &mut [u64; 32],
+) -> Result<(), Flow> {
+    // SAFETY: passed on.
+    match unsafe { place_atomic(core, inst, bytes, hosts) } {
+        Found::Fault => return Err(Flow::Stop),
+        Found::Run(first) => {
+            for (l, host) in hosts.iter_mut().enumerate() {
+                *host = first + l as u64 * bytes;
+            }
+        }
+        Found::Scattered => {}
+    }
+    Ok(())
 }
 
 #[inline(never)]

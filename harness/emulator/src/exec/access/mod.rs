@@ -20,7 +20,7 @@ mod global;
 mod span;
 mod window;
 
-pub use atomic::{Swap, Update, atomic};
+pub use atomic::{Swap, Update, atomic, atomic_vector, exchange_wide};
 pub use span::{RANK_SHIFT, Span, span};
 
 use super::{Core, Flow, Lane};
