@@ -1,5 +1,10 @@
 //! `nibble submit FILE…`
 
+use std::{thread, time::Duration};
+
+use leaderboard::Store;
+use serde_json::Value;
+
 use crate::support::{ON_MOCK, mock};
 
 /// First place, then a faster solution, then the first one again, edited, then a wrong one.
@@ -56,6 +61,35 @@ fn the_source_is_kept_as_it_was() {
     let id = run.attempts[0].as_str();
     let source = nibble.again(["attempt", id, "--source"]).run().code(0).stdout;
     assert_eq!(source, "// fast.cu\n");
+}
+
+/// Four submits at once, fifty times over, each killed at another moment. What was reported is
+/// there, and nothing else can be seen of the killed ones.
+#[test]
+fn killed_at_any_moment() {
+    let nibble = mock(["submit", "fast.cu", "--json"]);
+    let mut reported = Vec::new();
+    for round in 0..50 {
+        let running: Vec<_> = (0..4).map(|_| nibble.start()).collect();
+        for (index, live) in running.into_iter().enumerate() {
+            thread::sleep(Duration::from_micros((round * 4 + index as u64) * 7919 % 12_000));
+            for line in live.kill() {
+                let object: Value = serde_json::from_str(&line).unwrap_or_default();
+                reported.extend(object["attempt"].as_str().map(str::to_owned));
+            }
+        }
+    }
+    let store = Store::at(nibble.path().join("leaderboard"));
+    let read = store.read(None).expect("a leaderboard");
+    assert_eq!(read.unreadable, []);
+    let kept: Vec<&str> = read.attempts.iter().map(|attempt| attempt.id.as_str()).collect();
+    for id in &reported {
+        assert!(kept.contains(&id.as_str()), "{id} was reported and is gone");
+    }
+    nibble.again(["leaderboard", "repair"]).run().code(0);
+    let incoming = store.root().join("attempts/.incoming");
+    let left = std::fs::read_dir(incoming).into_iter().flatten().count();
+    assert_eq!(left, 0, "what killed writers left");
 }
 
 /// What came before the attempt's own lines is the screen of `bench`.

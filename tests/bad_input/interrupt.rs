@@ -64,9 +64,8 @@ fn ctrl_c_while_the_compiler_is_installed() {
     std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
     fs::set_permissions(path.join("python3"), rights).expect("executable");
     let cache = nibble.path().join("cache");
-    let run =
-        nibble.env("PATH", path).env("NIBBLE_CACHE", &cache).run_and_signal("-INT", "sleep 271828");
-    interrupted(&run);
+    let nibble = nibble.env("PATH", path).env("NIBBLE_CACHE", &cache);
+    interrupted(&nibble.run_and_signal("-INT", "sleep 271828"));
     let left = fs::read_dir(cache.join("toolchains")).expect("a folder").flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["lock"]);

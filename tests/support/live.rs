@@ -82,6 +82,21 @@ impl Live {
         }
     }
 
+    /// Kills it at once; all that it printed, and nobody who would print more is left.
+    #[track_caller]
+    pub fn kill(mut self) -> Vec<String> {
+        self.child.kill().expect("killed, or gone already");
+        self.child.wait().expect("its status");
+        let mut printed = std::mem::take(&mut self.seen);
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => printed.push(line),
+                Err(RecvTimeoutError::Disconnected) => return printed,
+                Err(RecvTimeoutError::Timeout) => panic!("somebody holds on to its stdout"),
+            }
+        }
+    }
+
     /// Ctrl-C, and its exit code.
     pub fn interrupt(mut self) -> Option<i32> {
         let sent = Command::new("kill").arg("-INT").arg(self.child.id().to_string()).status();
