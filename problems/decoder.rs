@@ -2,6 +2,8 @@
 
 use formats::{e2m1, e4m3, pack};
 
+use crate::hypothesis::Twist;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoder {
     /// Value of a code from 0 to 15.
@@ -17,6 +19,11 @@ pub(crate) enum Order {
     LowTwice,
     /// The odd elements are 0.
     LowOnly,
+}
+
+/// A recipe that begins with packed codes.
+pub(crate) trait Decodes {
+    fn decoder(&mut self) -> &mut Decoder;
 }
 
 impl Decoder {
@@ -58,4 +65,53 @@ pub(crate) fn two_s_complement(code: u8) -> f32 {
 pub(crate) fn scale_without_subnormal(byte: u8) -> f32 {
     let magnitude = (1.0 + f32::from(byte & 7) / 8.0) * 2f32.powi(i32::from(byte >> 3 & 15) - 7);
     if byte & 0x7f == e4m3::NAN { f32::NAN } else { magnitude }
+}
+
+/// What goes wrong before the scale: which nibble is whose, and what a code is worth. They take `axis`
+/// and the one after it.
+pub(crate) const fn wrong_turns<R: Decodes>(axis: u8) -> [Twist<R>; 7] {
+    [
+        Twist {
+            id: "nibbles_swapped",
+            says: "the nibbles are swapped: the even element is in the low nibble",
+            axis,
+            apply: |r| r.decoder().order = Order::EvenHigh,
+        },
+        Twist {
+            id: "low_nibble_twice",
+            says: "both elements of a byte are taken from its low nibble",
+            axis,
+            apply: |r| r.decoder().order = Order::LowTwice,
+        },
+        Twist {
+            id: "odd_elements_missing",
+            says: "the odd elements are 0: the high nibble is not decoded",
+            axis,
+            apply: |r| r.decoder().order = Order::LowOnly,
+        },
+        Twist {
+            id: "sign_dropped",
+            says: "the sign bit, bit 3 of the code, is ignored",
+            axis: axis + 1,
+            apply: |r| r.decoder().value = unsigned,
+        },
+        Twist {
+            id: "negative_zero_dropped",
+            says: "code 8 gives 0; it is -0",
+            axis: axis + 1,
+            apply: |r| r.decoder().value = positive_zero,
+        },
+        Twist {
+            id: "code_subnormal_missing",
+            says: "codes 0 and 1 are read as 0.5 and 0.75: with exponent 0 there is no hidden bit",
+            axis: axis + 1,
+            apply: |r| r.decoder().value = without_subnormal,
+        },
+        Twist {
+            id: "code_as_integer",
+            says: "the codes are read as whole numbers from -8 to 7; they are E2M1",
+            axis: axis + 1,
+            apply: |r| r.decoder().value = two_s_complement,
+        },
+    ]
 }

@@ -1,6 +1,8 @@
-//! The E2M1 encoders people write, right and wrong ones, for hypotheses.
+//! The E2M1 encoders people write, right and wrong ones, and how they put codes into bytes.
 
 use formats::e2m1::{MAGNITUDES, MIDPOINTS};
+
+use crate::hypothesis::Twist;
 
 /// An encoder as the comparisons it makes: the code is the number of thresholds that the magnitude
 /// is above of, or meets where that is enough.
@@ -20,6 +22,35 @@ pub(crate) enum Sign {
     PositiveZero,
     /// `x < 0` decides, so an input of -0 loses its sign, but -0.1 keeps it.
     ByComparison,
+}
+
+/// How the codes of two neighbours share a byte.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Order {
+    EvenLow,
+    EvenHigh,
+    /// The high nibble stays 0.
+    EvenOnly,
+    /// The low nibble stays 0.
+    OddOnly,
+}
+
+impl Order {
+    /// The low and the high nibble.
+    pub fn nibbles<T>(self, even: T, odd: T, zero: T) -> (T, T) {
+        match self {
+            Order::EvenLow => (even, odd),
+            Order::EvenHigh => (odd, even),
+            Order::EvenOnly => (even, zero),
+            Order::OddOnly => (zero, odd),
+        }
+    }
+}
+
+/// A recipe that ends in packed codes.
+pub(crate) trait Encodes {
+    fn encoder(&mut self) -> &mut Encoder;
+    fn order(&mut self) -> &mut Order;
 }
 
 impl Encoder {
@@ -68,6 +99,74 @@ impl Encoder {
         };
         code | u8::from(negative) << 3
     }
+}
+
+/// What goes wrong once the values are scaled: who wins a tie, what becomes of the sign, which nibble
+/// is whose. They take `axis` and the two after it.
+pub(crate) const fn wrong_turns<R: Encodes>(axis: u8) -> [Twist<R>; 10] {
+    [
+        Twist {
+            id: "ties_away_from_zero",
+            says: "ties round away from zero: the encoder uses >= at every midpoint",
+            axis,
+            apply: |r| r.encoder().round_like(Encoder::TIES_AWAY),
+        },
+        Twist {
+            id: "ties_toward_zero",
+            says: "ties round toward zero: the encoder uses > at every midpoint, or picks the nearest \
+                   of a table with a strict <",
+            axis,
+            apply: |r| r.encoder().round_like(Encoder::TIES_TOWARD_ZERO),
+        },
+        Twist {
+            id: "ties_to_odd",
+            says: "ties round to the odd code: > and >= are exchanged",
+            axis,
+            apply: |r| r.encoder().round_like(Encoder::TIES_TO_ODD),
+        },
+        Twist {
+            id: "truncated",
+            says: "values are cut to the next magnitude below; they must be rounded to the nearest",
+            axis,
+            apply: |r| r.encoder().round_like(Encoder::TRUNCATING),
+        },
+        Twist {
+            id: "sign_dropped",
+            says: "the sign bit, bit 3 of the code, is always 0",
+            axis: axis + 1,
+            apply: |r| r.encoder().treat_sign(Sign::Dropped),
+        },
+        Twist {
+            id: "negative_zero_dropped",
+            says: "a negative value that rounds to zero gives code 0; its sign is kept: code 8",
+            axis: axis + 1,
+            apply: |r| r.encoder().treat_sign(Sign::PositiveZero),
+        },
+        Twist {
+            id: "negative_zero_input_dropped",
+            says: "an input of -0 gives code 0 (as x < 0 would decide); its sign bit is kept: code 8",
+            axis: axis + 1,
+            apply: |r| r.encoder().treat_sign(Sign::ByComparison),
+        },
+        Twist {
+            id: "nibbles_swapped",
+            says: "the nibbles are swapped: the even element belongs in the low nibble",
+            axis: axis + 2,
+            apply: |r| *r.order() = Order::EvenHigh,
+        },
+        Twist {
+            id: "odd_elements_missing",
+            says: "the high nibbles are 0: the odd elements are not packed",
+            axis: axis + 2,
+            apply: |r| *r.order() = Order::EvenOnly,
+        },
+        Twist {
+            id: "even_elements_missing",
+            says: "the low nibbles are 0: the even elements are not packed",
+            axis: axis + 2,
+            apply: |r| *r.order() = Order::OddOnly,
+        },
+    ]
 }
 
 #[cfg(test)]

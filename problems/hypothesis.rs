@@ -11,6 +11,7 @@
 //! combinations take milliseconds.
 
 /// One wrong turn.
+#[derive(Clone, Copy)]
 pub(crate) struct Twist<R> {
     /// Stable identifier.
     pub id: &'static str,
@@ -19,6 +20,23 @@ pub(crate) struct Twist<R> {
     /// Twists of one axis exclude each other.
     pub axis: u8,
     pub apply: fn(&mut R),
+}
+
+/// All the twists of `groups` in their order, `N` together.
+pub(crate) const fn joined<R: Copy, const N: usize>(groups: &[&[Twist<R>]]) -> [Twist<R>; N] {
+    let mut all = [groups[0][0]; N];
+    let (mut group, mut filled) = (0, 0);
+    while group < groups.len() {
+        let mut index = 0;
+        while index < groups[group].len() {
+            all[filled] = groups[group][index];
+            index += 1;
+            filled += 1;
+        }
+        group += 1;
+    }
+    assert!(filled == N, "every place is taken");
+    all
 }
 
 /// Faults together, at most.

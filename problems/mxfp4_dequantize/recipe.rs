@@ -2,8 +2,8 @@
 
 use formats::{e8m0, f16};
 
-use crate::decoder::{self, Decoder, Order};
-use crate::hypothesis::Twist;
+use crate::decoder::{self, Decoder, Decodes};
+use crate::hypothesis::{Twist, joined};
 use crate::mxfp4_quantize::BLOCK;
 use crate::reciprocal::flush;
 
@@ -43,50 +43,16 @@ impl Recipe {
     }
 }
 
+impl Decodes for Recipe {
+    fn decoder(&mut self) -> &mut Decoder {
+        &mut self.decoder
+    }
+}
+
 /// The wrong turns that the field knows. Those named first are the likelier.
-pub(super) const TWISTS: [Twist<Recipe>; 22] = [
-    Twist {
-        id: "nibbles_swapped",
-        says: "the nibbles are swapped: the even element is in the low nibble",
-        axis: 0,
-        apply: |r| r.decoder.order = Order::EvenHigh,
-    },
-    Twist {
-        id: "low_nibble_twice",
-        says: "both elements of a byte are taken from its low nibble",
-        axis: 0,
-        apply: |r| r.decoder.order = Order::LowTwice,
-    },
-    Twist {
-        id: "odd_elements_missing",
-        says: "the odd elements are 0: the high nibble is not decoded",
-        axis: 0,
-        apply: |r| r.decoder.order = Order::LowOnly,
-    },
-    Twist {
-        id: "sign_dropped",
-        says: "the sign bit, bit 3 of the code, is ignored",
-        axis: 1,
-        apply: |r| r.decoder.value = decoder::unsigned,
-    },
-    Twist {
-        id: "negative_zero_dropped",
-        says: "code 8 gives 0; it is -0",
-        axis: 1,
-        apply: |r| r.decoder.value = decoder::positive_zero,
-    },
-    Twist {
-        id: "code_subnormal_missing",
-        says: "codes 0 and 1 are read as 0.5 and 0.75: with exponent 0 there is no hidden bit",
-        axis: 1,
-        apply: |r| r.decoder.value = decoder::without_subnormal,
-    },
-    Twist {
-        id: "code_as_integer",
-        says: "the codes are read as whole numbers from -8 to 7; they are E2M1",
-        axis: 1,
-        apply: |r| r.decoder.value = decoder::two_s_complement,
-    },
+pub(super) const TWISTS: [Twist<Recipe>; 22] = joined(&[&decoder::wrong_turns(0), &SCALING]);
+
+const SCALING: [Twist<Recipe>; 15] = [
     Twist {
         id: "scale_missing",
         says: "the codes are not multiplied by the scale",

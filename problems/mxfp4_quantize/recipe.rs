@@ -6,7 +6,7 @@ mod twists;
 use formats::{e2m1, pack, swizzle};
 
 use super::{BLOCK, divisor_byte, reciprocal};
-use crate::encoder::Encoder;
+use crate::encoder::{Encoder, Encodes, Order};
 
 pub(crate) use twists::TWISTS;
 
@@ -54,16 +54,6 @@ enum Divide {
     Inverted,
     /// By amax / 6, although the scale that is stored is a power of two.
     BySixth,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Order {
-    EvenLow,
-    EvenHigh,
-    /// The high nibble stays 0.
-    EvenOnly,
-    /// The low nibble stays 0.
-    OddOnly,
 }
 
 /// The largest magnitude, taken apart.
@@ -158,12 +148,8 @@ impl Recipe {
             let byte = if 2 * pair < half { byte } else { second };
             let code = |x: f32| self.encoder.encode(self.scaled(x, byte, amax, doubled), x);
             let (even, odd) = (code(values[2 * pair]), code(values[2 * pair + 1]));
-            match self.order {
-                Order::EvenLow => pack::pair(even, odd),
-                Order::EvenHigh => pack::pair(odd, even),
-                Order::EvenOnly => pack::pair(even, 0),
-                Order::OddOnly => pack::pair(0, odd),
-            }
+            let (low, high) = self.order.nibbles(even, odd, 0);
+            pack::pair(low, high)
         });
         let (row, column) = (block / across, block % across);
         let position = match self.layout {
@@ -190,6 +176,16 @@ impl Recipe {
             Divide::BySixth if amax.value == 0.0 => x,
             Divide::BySixth => x / (amax.value / e2m1::MAX),
         }
+    }
+}
+
+impl Encodes for Recipe {
+    fn encoder(&mut self) -> &mut Encoder {
+        &mut self.encoder
+    }
+
+    fn order(&mut self) -> &mut Order {
+        &mut self.order
     }
 }
 

@@ -2,11 +2,14 @@
 
 use formats::{bf16, f16};
 
-use super::{Amax, Divide, Layout, Order, Recipe, Scope, flushed};
-use crate::encoder::{Encoder, Sign};
-use crate::hypothesis::Twist;
+use super::{Amax, Divide, Layout, Recipe, Scope, flushed};
+use crate::encoder;
+use crate::hypothesis::{Twist, joined};
 
-pub(crate) const TWISTS: [Twist<Recipe>; 37] = [
+pub(crate) const TWISTS: [Twist<Recipe>; 37] =
+    joined(&[&SCALING, &encoder::wrong_turns(6), &READING]);
+
+const SCALING: [Twist<Recipe>; 24] = [
     Twist {
         id: "ceil_scale",
         says: "the scale's exponent is ceil(log2(amax)) - 2; FLOOR rounds the logarithm down",
@@ -56,7 +59,8 @@ pub(crate) const TWISTS: [Twist<Recipe>; 37] = [
         apply: |r| {
             r.scale = |amax| {
                 let exponent = (f64::from(amax.value) / 6.0).log2().round();
-                (exponent as i32).saturating_add(127).max(0)
+                // Of zero it is -inf, of infinity inf.
+                exponent.clamp(-127.0, 128.0) as i32 + 127
             }
         },
     },
@@ -172,67 +176,9 @@ pub(crate) const TWISTS: [Twist<Recipe>; 37] = [
         axis: 5,
         apply: |r| r.divide = Divide::BySixth,
     },
-    Twist {
-        id: "ties_away_from_zero",
-        says: "ties round away from zero: the encoder uses >= at every midpoint",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TIES_AWAY),
-    },
-    Twist {
-        id: "ties_toward_zero",
-        says: "ties round toward zero: the encoder uses > at every midpoint, or picks the nearest \
-               of a table with a strict <",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TIES_TOWARD_ZERO),
-    },
-    Twist {
-        id: "ties_to_odd",
-        says: "ties round to the odd code: > and >= are exchanged",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TIES_TO_ODD),
-    },
-    Twist {
-        id: "truncated",
-        says: "values are cut to the next magnitude below; they must be rounded to the nearest",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TRUNCATING),
-    },
-    Twist {
-        id: "sign_dropped",
-        says: "the sign bit, bit 3 of the code, is always 0",
-        axis: 7,
-        apply: |r| r.encoder.treat_sign(Sign::Dropped),
-    },
-    Twist {
-        id: "negative_zero_dropped",
-        says: "a negative value that rounds to zero gives code 0; its sign is kept: code 8",
-        axis: 7,
-        apply: |r| r.encoder.treat_sign(Sign::PositiveZero),
-    },
-    Twist {
-        id: "negative_zero_input_dropped",
-        says: "an input of -0 gives code 0 (as x < 0 would decide); its sign bit is kept: code 8",
-        axis: 7,
-        apply: |r| r.encoder.treat_sign(Sign::ByComparison),
-    },
-    Twist {
-        id: "nibbles_swapped",
-        says: "the nibbles are swapped: the even element belongs in the low nibble",
-        axis: 8,
-        apply: |r| r.order = Order::EvenHigh,
-    },
-    Twist {
-        id: "odd_elements_missing",
-        says: "the high nibbles are 0: the odd elements are not packed",
-        axis: 8,
-        apply: |r| r.order = Order::EvenOnly,
-    },
-    Twist {
-        id: "even_elements_missing",
-        says: "the low nibbles are 0: the even elements are not packed",
-        axis: 8,
-        apply: |r| r.order = Order::OddOnly,
-    },
+];
+
+const READING: [Twist<Recipe>; 3] = [
     Twist {
         id: "subnormals_flushed",
         says: "subnormal inputs count as zero, as under --use_fast_math or -ftz=true",

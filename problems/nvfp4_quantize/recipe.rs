@@ -7,7 +7,7 @@ use formats::{e2m1, e4m3, f16, swizzle};
 
 use super::compare::{Codes, Tensor};
 use super::{BLOCK, Scaling, amax};
-use crate::encoder::Encoder;
+use crate::encoder::{Encoder, Encodes, Order};
 
 pub(super) use twists::TWISTS;
 
@@ -58,14 +58,6 @@ enum Layout {
     RowsInOrder,
     /// Tiles below each other first.
     TilesTransposed,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Order {
-    EvenLow,
-    EvenHigh,
-    EvenOnly,
-    OddOnly,
 }
 
 /// What a recipe may write for one block.
@@ -128,24 +120,10 @@ impl Recipe {
             let (least, greatest) = if index < BLOCK / 2 { factors } else { second };
             Codes::between(self.encoder.encode(x * least, x), self.encoder.encode(x * greatest, x))
         };
-        let zero = Codes::between(0, 0);
-        let codes = std::array::from_fn(|index| match self.order {
-            Order::EvenLow => code(index),
-            Order::EvenHigh => code(index ^ 1),
-            Order::EvenOnly => {
-                if index % 2 == 0 {
-                    code(index)
-                } else {
-                    zero
-                }
-            }
-            Order::OddOnly => {
-                if index % 2 == 1 {
-                    code(index)
-                } else {
-                    zero
-                }
-            }
+        let codes = std::array::from_fn(|index| {
+            let (even, odd) = (code(index & !1), code(index | 1));
+            let (low, high) = self.order.nibbles(even, odd, Codes::between(0, 0));
+            if index % 2 == 0 { low } else { high }
         });
         let vanished = chosen & 0x7f == 0 && amax != 0.0 && self.factor == Factor::Stored;
         Written { scale, place, codes, vanished }
@@ -195,6 +173,16 @@ impl Recipe {
                 tile * 512 + swizzle::offset(row % 128, column % 4, 4)
             }
         }
+    }
+}
+
+impl Encodes for Recipe {
+    fn encoder(&mut self) -> &mut Encoder {
+        &mut self.encoder
+    }
+
+    fn order(&mut self) -> &mut Order {
+        &mut self.order
     }
 }
 

@@ -3,11 +3,14 @@
 
 use formats::e4m3;
 
-use super::{Factor, Layout, Order, Recipe, Scope, raised, truncated};
-use crate::encoder::{Encoder, Sign};
-use crate::hypothesis::Twist;
+use super::{Factor, Layout, Recipe, Scope, raised, truncated};
+use crate::encoder;
+use crate::hypothesis::{Twist, joined};
 
-pub(in super::super) const TWISTS: [Twist<Recipe>; 30] = [
+pub(in super::super) const TWISTS: [Twist<Recipe>; 30] =
+    joined(&[&SCALING, &encoder::wrong_turns(6)]);
+
+const SCALING: [Twist<Recipe>; 20] = [
     Twist {
         id: "amax_of_half_block",
         says: "amax is taken of the first 8 elements of the block only",
@@ -130,66 +133,5 @@ pub(in super::super) const TWISTS: [Twist<Recipe>; 30] = [
         says: "the tiles of scales follow each other down the rows; they go along the columns first",
         axis: 5,
         apply: |r| r.layout = Layout::TilesTransposed,
-    },
-    Twist {
-        id: "ties_away_from_zero",
-        says: "ties round away from zero: the encoder uses >= at every midpoint",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TIES_AWAY),
-    },
-    Twist {
-        id: "ties_toward_zero",
-        says: "ties round toward zero: the encoder uses > at every midpoint, or picks the nearest \
-               of a table with a strict <",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TIES_TOWARD_ZERO),
-    },
-    Twist {
-        id: "ties_to_odd",
-        says: "ties round to the odd code: > and >= are exchanged",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TIES_TO_ODD),
-    },
-    Twist {
-        id: "truncated",
-        says: "values are cut to the next magnitude below; they must be rounded to the nearest",
-        axis: 6,
-        apply: |r| r.encoder.round_like(Encoder::TRUNCATING),
-    },
-    Twist {
-        id: "sign_dropped",
-        says: "the sign bit, bit 3 of the code, is always 0",
-        axis: 7,
-        apply: |r| r.encoder.treat_sign(Sign::Dropped),
-    },
-    Twist {
-        id: "negative_zero_dropped",
-        says: "a negative value that rounds to zero gives code 0; its sign is kept: code 8",
-        axis: 7,
-        apply: |r| r.encoder.treat_sign(Sign::PositiveZero),
-    },
-    Twist {
-        id: "negative_zero_input_dropped",
-        says: "an input of -0 gives code 0 (as x < 0 would decide); its sign bit is kept: code 8",
-        axis: 7,
-        apply: |r| r.encoder.treat_sign(Sign::ByComparison),
-    },
-    Twist {
-        id: "nibbles_swapped",
-        says: "the nibbles are swapped: the even element belongs in the low nibble",
-        axis: 8,
-        apply: |r| r.order = Order::EvenHigh,
-    },
-    Twist {
-        id: "odd_elements_missing",
-        says: "the high nibbles are 0: the odd elements are not packed",
-        axis: 8,
-        apply: |r| r.order = Order::EvenOnly,
-    },
-    Twist {
-        id: "even_elements_missing",
-        says: "the low nibbles are 0: the even elements are not packed",
-        axis: 8,
-        apply: |r| r.order = Order::OddOnly,
     },
 ];
