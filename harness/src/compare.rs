@@ -35,14 +35,14 @@ pub fn compare(
     if let (Some(of_a), Some(of_b)) = &proofs
         && let (Some(mut one), Some(mut two)) = (a.subject, b.subject)
     {
-        let place = (a.problem, a.gpu);
+        let place = (a.problem, &a.gpu);
         if a.report.modelled {
             time(configs[0], place, &mut *one, of_a, &mut a.report, emit)?;
             time(configs[1], place, &mut *two, of_b, &mut b.report, emit)?;
         } else {
             let Config { stage, limits, .. } = configs[0];
             let setup =
-                Setup { problem: a.problem, gpu: a.gpu, kernels: &[], stage: *stage, limits };
+                Setup { problem: a.problem, gpu: &a.gpu, kernels: &[], stage: *stage, limits };
             let paired = paired(&setup, [one, two], [of_a, of_b], order, emit)?;
             sizes = paired.sizes;
             let [of_a, of_b] = paired.each;

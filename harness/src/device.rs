@@ -5,9 +5,11 @@
 //! device exercises it. The scripted one (`mock`) claims without running anything, and so stands
 //! at the judge's side of the pipe.
 
+pub mod cuda;
 mod emulator;
 mod entry;
 mod host;
+mod mishap;
 pub mod mock;
 
 use std::path::Path;
@@ -15,6 +17,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use self::entry::Entry;
+pub use self::mishap::{Mishap, MishapKind};
 use crate::report::KernelFacts;
 use crate::shared::Map;
 
@@ -55,10 +58,8 @@ pub struct Launch {
 pub enum Call {
     /// It returned, and the device is idle again.
     Returned {
-        /// Host time inside the call, nanoseconds.
-        host_ns: u64,
-        /// Device time, nanoseconds, where the device has a clock.
-        device_ns: Option<f64>,
+        /// Where the device has a clock.
+        sample: Option<Sample>,
         launches: Vec<Launch>,
         /// Runtime functions the solution called that nibble does not provide.
         unsupported: Vec<String>,
@@ -67,8 +68,28 @@ pub enum Call {
     },
     /// A kernel did something that has no meaning.
     Faulted(Box<::emulator::Fault>),
-    /// The device or its runtime refused; the text says what.
-    Failed(String),
+    /// The device or its runtime refused, or is lost: nothing more can be had of this process.
+    Failed(Mishap),
+}
+
+/// One timed call.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Device time, nanoseconds.
+    pub device_ns: f64,
+    /// Host time inside the call, nanoseconds.
+    pub host_ns: u64,
+    /// The SMs' clock just before it, MHz, where the device tells.
+    pub clock_mhz: Option<f64>,
+}
+
+/// What the caches hold when a timed call begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Temperature {
+    /// Nothing of the call's.
+    Cold,
+    /// Whatever the call before it left.
+    Hot,
 }
 
 /// Which device the worker opens.
@@ -77,6 +98,8 @@ pub enum Target {
     /// nibble's own, as a GPU of this architecture ("sm_100a"), which knows what `ptxas` said of
     /// the kernels.
     Emulator { arch: String, kernels: Vec<KernelFacts> },
+    /// A GPU of this machine, by the driver's number.
+    Cuda { ordinal: usize },
     /// None: `solution` is host code on host memory. For the tests of judge and worker, which
     /// then need no CUDA compiler.
     Host,
@@ -88,14 +111,32 @@ pub trait Device {
     fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call;
 }
 
-/// Opens the artifact on the device.
+impl Target {
+    /// The GPU to get hold of while this process may still open files.
+    pub fn gpu(&self) -> Option<usize> {
+        match self {
+            Self::Cuda { ordinal } => Some(*ordinal),
+            Self::Emulator { .. } | Self::Host => None,
+        }
+    }
+}
+
+/// Opens the artifact on the device. `gpu` is the context of [`Target::gpu`].
 ///
 /// # Errors
 ///
 /// What the dynamic linker or the device says, for people.
-pub(crate) fn open(library: &Path, target: &Target) -> Result<Box<dyn Device>, String> {
+pub(crate) fn open(
+    library: &Path,
+    target: &Target,
+    gpu: Option<&cuda::Context>,
+) -> Result<Box<dyn Device>, String> {
     match target {
         Target::Emulator { arch, kernels } => emulator::Emulator::open(library, arch, kernels),
+        Target::Cuda { .. } => match gpu {
+            Some(context) => cuda::Cuda::open(library, context),
+            None => Err("no GPU is open".to_owned()),
+        },
         Target::Host => host::Host::open(library),
     }
 }

@@ -118,6 +118,9 @@ impl Judge {
                     "not_loaded",
                     format!("the compiled solution cannot be opened: {why}"),
                 ),
+                Silence::NoGpu(why) => {
+                    return Err(Error::machine(why, "run it on the emulator: --device emulator"));
+                }
             }
             return Ok(Trial::of(report));
         }
@@ -185,7 +188,7 @@ impl Judge {
         compare: impl FnOnce() -> problems::Comparison,
     ) -> Trial {
         match call {
-            Call::Returned { device_ns, launches, unsupported, errors, .. } => {
+            Call::Returned { sample, launches, unsupported, errors } => {
                 let comparison = compare();
                 let right = comparison.accepted();
                 let mut warnings = Vec::new();
@@ -215,7 +218,7 @@ impl Judge {
                     Verdict::RuntimeError => report.mismatches = comparison.mismatches,
                     _ => report.compare(comparison),
                 }
-                Trial { report, launches, device_ns, warnings }
+                Trial { report, launches, sample, warnings }
             }
             Call::Faulted(mut fault) => {
                 // As after a sticky error on a GPU, nothing more can be had of this process.
@@ -229,8 +232,9 @@ impl Judge {
                 report.explanation.extend(fault.details());
                 Trial::of(report)
             }
-            Call::Failed(why) => {
-                report.blame(Verdict::RuntimeError, "device_failed", why);
+            Call::Failed(mishap) => {
+                self.dismiss();
+                report.refuse(&mishap);
                 Trial::of(report)
             }
         }
@@ -245,9 +249,9 @@ impl Judge {
         let log = std::mem::take(&mut self.log);
         let scratch = self.scratch.path();
         let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
-        self.isolation = match confine(link, scratch, limit) {
+        self.isolation = match confine(link, scratch, self.docket.target.gpu(), limit) {
             Ok(isolation) => Some(isolation),
-            Err(failure) => return Ok(Err(Silence::Gone(failure))),
+            Err(silence) => return Ok(Err(silence)),
         };
         let request = Request::Open {
             library: self.docket.library.clone(),

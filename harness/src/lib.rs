@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod cache;
+pub mod card;
 pub mod check;
 pub mod compare;
 pub mod compile;
@@ -16,6 +17,7 @@ pub mod gpus;
 pub mod judge;
 pub mod model;
 pub mod occupancy;
+mod place;
 mod random;
 pub mod report;
 pub mod roofline;

@@ -7,11 +7,12 @@ use problems::Problem;
 use crate::bench::{self, Benched, Setup};
 use crate::check::{self, Passed, note};
 use crate::compile::{self, CompileError, Source};
-use crate::device::Target;
+use crate::card::Card;
 use crate::device::mock::{Clock, Mock, Script};
 use crate::directive::Directives;
-use crate::gpus::{self, Gpu};
+use crate::gpus::Gpu;
 use crate::judge::{Docket, Judge};
+use crate::place::{self, Place};
 use crate::report::{DeviceInfo, DeviceKind, Verdict};
 use crate::subject::Subject;
 use crate::toolchain::Search;
@@ -29,7 +30,7 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error
         && let Some(passed) = prove(config, problem, &mut *subject, &mut report, emit)?
         && config.stage > Stage::Check
     {
-        time(config, (problem, gpu), &mut *subject, &passed, &mut report, emit)?;
+        time(config, (problem, &gpu), &mut *subject, &passed, &mut report, emit)?;
     }
     Ok(report)
 }
@@ -37,7 +38,10 @@ pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error
 /// A solution on its device, before anything was asked of it.
 pub(crate) struct Prepared {
     pub problem: &'static Problem,
-    pub gpu: &'static Gpu,
+    /// The figures to hold its times against.
+    pub gpu: Gpu,
+    /// Where the device is a GPU of this machine.
+    pub card: Option<Card>,
     /// Absent where it does not compile, which the report then says.
     pub subject: Option<Box<dyn Subject>>,
     pub report: Report,
@@ -56,53 +60,40 @@ pub(crate) fn prepare(
     let directives = Directives::parse(&source.text)
         .map_err(|error| Error::Usage(format!("{}: {error}", config.file.display())))?;
     let problem = problem(config, &directives, &source.path)?;
-    match &config.device {
-        DeviceChoice::Cuda(_) => Err(Error::machine(
-            "nibble cannot use a GPU of this machine",
-            "run it on the emulator: --device emulator",
-        )),
-        DeviceChoice::Mock(script) => {
-            let script = Script::read(script)?;
-            let gpu = gpu(&script.arch)?;
-            let device = DeviceInfo {
-                kind: DeviceKind::Mock,
-                name: script.name.clone(),
-                arch: script.arch.clone(),
-            };
-            let clock = clock.map_or_else(|| Clock::new(&script), Ok)?;
-            let mock = Mock::new(
-                &script,
-                Path::new(&config.name()),
-                clock.clone(),
-                config.interrupt.clone(),
-            )?;
-            let mut report = blank(config, problem, &source, device);
-            let mut subject: Option<Box<dyn Subject>> = None;
-            match mock.compile() {
-                Ok(()) => subject = Some(Box::new(mock)),
-                Err(message) => {
-                    report.verdict = Verdict::CompileError;
-                    report.message = Some(message);
-                }
+    if let DeviceChoice::Mock(script) = &config.device {
+        let script = Script::read(script)?;
+        let gpu = place::gpu(&script.arch)?.clone();
+        let device = DeviceInfo {
+            kind: DeviceKind::Mock,
+            name: script.name.clone(),
+            arch: script.arch.clone(),
+        };
+        let clock = clock.map_or_else(|| Clock::new(&script), Ok)?;
+        let mock = Mock::new(
+            &script,
+            Path::new(&config.name()),
+            clock.clone(),
+            config.interrupt.clone(),
+        )?;
+        let mut report = blank(config, problem, &source, device);
+        let mut subject: Option<Box<dyn Subject>> = None;
+        match mock.compile() {
+            Ok(()) => subject = Some(Box::new(mock)),
+            Err(message) => {
+                report.verdict = Verdict::CompileError;
+                report.message = Some(message);
             }
-            Ok(Prepared { problem, gpu, subject, report, clock: Some(clock) })
         }
-        DeviceChoice::Auto | DeviceChoice::Emulator => {
-            let arch = config.arch.clone().or_else(|| directives.arch.clone());
-            let arch = arch.unwrap_or_else(|| problem.manifest().arch.clone());
-            let gpu = gpu(&arch)?;
-            let device = DeviceInfo {
-                kind: DeviceKind::Emulator,
-                name: format!("{} (modelled)", gpu.name),
-                arch: arch.clone(),
-            };
-            let mut report = blank(config, problem, &source, device);
-            report.nvcc_flags.clone_from(&directives.nvcc);
-            let judge = compile(config, problem, &source, &directives, &arch, &mut report, emit)?;
-            let subject = judge.map(|judge| Box::new(judge) as Box<dyn Subject>);
-            Ok(Prepared { problem, gpu, subject, report, clock: None })
-        }
+        return Ok(Prepared { problem, gpu, card: None, subject, report, clock: Some(clock) });
     }
+    let mut warn = |warning| emit(Event::Warning(warning));
+    let place = Place::find(config, &directives, &problem.manifest().arch, &mut warn)?;
+    let mut report = blank(config, problem, &source, place.info());
+    report.nvcc_flags.clone_from(&directives.nvcc);
+    let judge = compile(config, problem, &source, &directives, &place, &mut report, emit)?;
+    let subject = judge.map(|judge| Box::new(judge) as Box<dyn Subject>);
+    let (gpu, card) = place.known();
+    Ok(Prepared { problem, gpu, card, subject, report, clock: None })
 }
 
 /// `--problem`, else the directive, else the nearest folder that is called like a problem.
@@ -120,13 +111,6 @@ fn problem(
             "which problem does {} solve? begin it with //! problem = \"…\", or use --problem",
             config.file.display()
         ))
-    })
-}
-
-fn gpu(arch: &str) -> Result<&'static Gpu, Error> {
-    gpus::for_arch(arch).ok_or_else(|| {
-        let known: Vec<_> = gpus::all().iter().map(|gpu| gpu.arch.as_str()).collect();
-        Error::Usage(format!("nothing is known of a GPU for {arch}: use {}", known.join(", ")))
     })
 }
 
@@ -158,7 +142,7 @@ fn compile(
     problem: &'static Problem,
     source: &Source,
     directives: &Directives,
-    arch: &str,
+    place: &Place,
     report: &mut Report,
     emit: &mut dyn FnMut(Event),
 ) -> Result<Option<Judge>, Error> {
@@ -173,10 +157,10 @@ fn compile(
         .collect();
     let request = compile::Request {
         source,
-        arch,
+        arch: place.arch(),
         parameters: &parameters,
         flags: &directives.nvcc,
-        target: compile::Target::Emulator,
+        target: place.build(),
         limit: config.limits.compile,
     };
     let artifact = match compile::compile(&toolchain, &request, &config.interrupt, emit) {
@@ -199,7 +183,7 @@ fn compile(
     let judge = Judge::new(Docket {
         problem,
         library: artifact.library,
-        target: Target::Emulator { arch: arch.to_owned(), kernels: report.kernels.clone() },
+        target: place.target(&report.kernels),
         executable,
         log_bytes: config.limits.log_bytes,
         interrupt: config.interrupt.clone(),

@@ -7,6 +7,21 @@
 /// The function's name.
 pub const SYMBOL: &str = "nibble_call_solution";
 
+/// The name of a second function, in libraries that bring their own CUDA runtime.
+pub const LAST_ERROR: &str = "nibble_cuda_error";
+
+/// C++ that defines [`LAST_ERROR`]: name and text of the runtime's last error, where there is one.
+pub fn last_error() -> String {
+    format!(
+        "extern \"C\" __attribute__((visibility(\"default\")))\n\
+         void {LAST_ERROR}(const char** name, const char** text) noexcept {{\n  \
+         cudaError_t error = cudaGetLastError();\n  \
+         if (error == cudaSuccess) return;\n  \
+         *name = cudaGetErrorName(error);\n  \
+         *text = cudaGetErrorString(error);\n}}\n"
+    )
+}
+
 /// C++ that defines [`SYMBOL`], `void(void* const*)`: element `i` points to the value of parameter
 /// `i`. `types` are the parameters' in C: `const float*`. The text must stand behind the definition
 /// of `solution`.

@@ -100,7 +100,7 @@ pub(super) fn sample(
         trial.report.name.push_str(" (timed)");
         return Ok(Err(Box::new(trial.report)));
     }
-    trial.device_ns.filter(|ns| *ns > 0.0).map(Ok).ok_or_else(|| {
+    trial.sample.map(|sample| sample.device_ns).filter(|ns| *ns > 0.0).map(Ok).ok_or_else(|| {
         Error::machine("this device has no clock", "time on another: --device emulator")
     })
 }

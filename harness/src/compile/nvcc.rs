@@ -80,7 +80,8 @@ pub fn build(
     let source = request.source;
     let failed = |error: io::Error| CompileError::cache(&work.0, &error);
     let include = source.path.to_string_lossy();
-    fs::write(work.file(unit::NAME), unit::text(&include, request.parameters)).map_err(failed)?;
+    let text = unit::text(&include, request.parameters, request.target);
+    fs::write(work.file(unit::NAME), text).map_err(failed)?;
 
     let flags = flags(request);
     let mut nvcc = Command::new(&toolchain.nvcc);

@@ -13,7 +13,7 @@
 
 use std::fmt::Write as _;
 
-use super::signature::Parameter;
+use super::{Target, signature::Parameter};
 use crate::trampoline;
 
 /// The unit's file name; it shows in the names of kernels in anonymous namespaces.
@@ -24,9 +24,9 @@ pub const NAME: &str = "solution.cu";
 pub const MARK: &str = "nibble-signature:";
 
 /// Part of every cache key: change it when the text below or nvcc's flags change.
-pub const REVISION: u32 = 2;
+pub const REVISION: u32 = 3;
 
-pub fn text(path: &str, parameters: &[Parameter]) -> String {
+pub fn text(path: &str, parameters: &[Parameter], target: Target) -> String {
     let mut text = format!("#include \"{path}\"\n#include <stddef.h>\n#include <stdint.h>\n");
     let types = parameters.iter().map(|parameter| parameter.ty.as_str());
     for (ty, header) in [("__half", "cuda_fp16.h"), ("__nv_bfloat16", "cuda_bf16.h")] {
@@ -70,5 +70,8 @@ pub fn text(path: &str, parameters: &[Parameter]) -> String {
          }\n",
     );
     text.push_str(&trampoline::render(types));
+    if target == Target::Cuda {
+        text.push_str(&trampoline::last_error());
+    }
     text
 }

@@ -4,13 +4,12 @@
 //! under its parameter's name; nothing is copied up or down.
 
 use std::path::Path;
-use std::time::Instant;
 
 use ::emulator::cudart::DeviceModel;
 use ::emulator::cudart::session::{self, LaunchRecord, Options};
 use ::emulator::{Config, Machine};
 
-use super::entry::addresses;
+use super::entry::offsets;
 use super::{Argument, Buffer, Call, Device, Entry, Launch};
 use crate::gpus::{self, Gpu};
 use crate::model;
@@ -48,7 +47,7 @@ impl Emulator {
 
 impl Device for Emulator {
     fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
-        let addresses = addresses(memory.base(), buffers);
+        let addresses = offsets(memory.base().addr() as u64, buffers);
         session::with_machine(|machine| {
             for (buffer, address) in buffers.iter().zip(&addresses) {
                 machine.memory().register(*address, buffer.len as u64, &buffer.name);
@@ -56,9 +55,7 @@ impl Device for Emulator {
         });
         // What constructors did is not this call's.
         session::report();
-        let started = Instant::now();
         self.entry.call(&addresses, arguments);
-        let host_ns = started.elapsed().as_nanos() as u64;
         let report = session::report();
         session::with_machine(|machine| {
             for address in &addresses {
@@ -68,8 +65,7 @@ impl Device for Emulator {
         match report.fault {
             Some(fault) => Call::Faulted(Box::new(fault)),
             None => Call::Returned {
-                host_ns,
-                device_ns: None,
+                sample: None,
                 launches: report.launches.into_iter().map(launch).collect(),
                 unsupported: report.unsupported,
                 errors: report.errors,

@@ -1,6 +1,6 @@
 //! The way into a solution: its library, and the one function that the wrapper adds to it.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
@@ -9,10 +9,14 @@ use super::{Argument, Buffer};
 use crate::trampoline;
 
 type Call = unsafe extern "C" fn(*const *const c_void);
+type LastError = unsafe extern "C" fn(*mut *const c_char, *mut *const c_char);
 
 /// An opened artifact.
+#[derive(Debug)]
 pub struct Entry {
     call: Symbol<Call>,
+    /// In libraries that bring their own CUDA runtime.
+    last_error: Option<Symbol<LastError>>,
     /// Never closed: what a solution registered (exit handlers, thread-local destructors) may
     /// point into it.
     _library: std::mem::ManuallyDrop<Library>,
@@ -32,7 +36,26 @@ impl Entry {
         // SAFETY: the wrapper declares the function with this very type (see `trampoline`).
         let call = unsafe { library.get::<Call>(trampoline::SYMBOL.as_bytes()) }
             .map_err(|error| chain(&error))?;
-        Ok(Self { call, _library: library })
+        // SAFETY: as above.
+        let last_error =
+            unsafe { library.get::<LastError>(trampoline::LAST_ERROR.as_bytes()) }.ok();
+        Ok(Self { call, last_error, _library: library })
+    }
+
+    /// The error that the solution's CUDA runtime remembers, which it then forgets: a launch that
+    /// asked for too much, most of all, of which nothing else tells.
+    pub fn cuda_error(&self) -> Option<String> {
+        let (mut name, mut text) = (std::ptr::null(), std::ptr::null());
+        // SAFETY: the wrapper declares the function with this very type; it writes nothing, or two
+        // texts that live as long as the library.
+        unsafe {
+            self.last_error.as_ref()?(&raw mut name, &raw mut text);
+            if name.is_null() || text.is_null() {
+                return None;
+            }
+            let word = |text| CStr::from_ptr(text).to_string_lossy();
+            Some(format!("{}: {}", word(name), word(text)))
+        }
     }
 
     /// Calls `solution` with its buffers at these addresses.
@@ -54,9 +77,9 @@ impl Entry {
     }
 }
 
-/// Addresses of `buffers` in memory mapped at `base`.
-pub fn addresses(base: *const u8, buffers: &[Buffer]) -> Vec<u64> {
-    buffers.iter().map(|buffer| base.addr() as u64 + buffer.offset as u64).collect()
+/// Addresses of `buffers` in memory that begins at `base`.
+pub fn offsets(base: u64, buffers: &[Buffer]) -> Vec<u64> {
+    buffers.iter().map(|buffer| base + buffer.offset as u64).collect()
 }
 
 /// libloading says "dlopen failed" and leaves the reason to the source.

@@ -1,9 +1,8 @@
 //! No device at all: `solution` as host code, on the shared memory itself.
 
 use std::path::Path;
-use std::time::Instant;
 
-use super::entry::addresses;
+use super::entry::offsets;
 use super::{Argument, Buffer, Call, Device, Entry};
 use crate::shared::Map;
 
@@ -17,11 +16,9 @@ impl Host {
 
 impl Device for Host {
     fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
-        let started = Instant::now();
-        self.0.call(&addresses(memory.base(), buffers), arguments);
+        self.0.call(&offsets(memory.base().addr() as u64, buffers), arguments);
         Call::Returned {
-            host_ns: started.elapsed().as_nanos() as u64,
-            device_ns: None,
+            sample: None,
             launches: Vec::new(),
             unsupported: Vec::new(),
             errors: Vec::new(),

@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde::Deserialize;
 
+use super::Sample;
 use crate::judge::{Trial, blank};
 use crate::report::Verdict;
 use crate::subject::Subject;
@@ -183,8 +184,9 @@ impl Subject for Mock {
             report.reasons.push("scripted".to_owned());
             report.mismatches = u64::from(report.verdict == Verdict::WrongAnswer);
         }
-        let device_ns = Some(self.sample(&case.sizes.to_string()));
-        Ok(Trial { device_ns, ..Trial::of(report) })
+        let device_ns = self.sample(&case.sizes.to_string());
+        let sample = Some(Sample { device_ns, host_ns: 0, clock_mhz: None });
+        Ok(Trial { sample, ..Trial::of(report) })
     }
 
     fn dismiss(&mut self) -> Option<String> {

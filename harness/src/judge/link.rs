@@ -23,9 +23,10 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// What a warden may take to clear up, before it is killed itself.
 const CLEARING: Duration = Duration::from_secs(5);
 
-/// The environment a solution gets. No secret of the user's, nothing that steers the dynamic
-/// linker.
-const ENVIRONMENT: [&str; 4] = ["PATH", "LANG", "CUDA_VISIBLE_DEVICES", "RAYON_NUM_THREADS"];
+/// The environment a solution gets. No secret of the user's. Some machines find NVIDIA's driver
+/// through `LD_LIBRARY_PATH` only.
+const ENVIRONMENT: [&str; 5] =
+    ["PATH", "LANG", "CUDA_VISIBLE_DEVICES", "RAYON_NUM_THREADS", "LD_LIBRARY_PATH"];
 
 /// Why a worker gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

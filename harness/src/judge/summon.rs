@@ -20,7 +20,7 @@ use crate::{Error, Interrupt};
 pub fn isolation(executable: &Path) -> Result<Isolation, Error> {
     let scratch = scratch()?;
     let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
-    confine(&mut link, scratch.path(), Duration::from_secs(10)).map_err(|_| {
+    confine(&mut link, scratch.path(), None, Duration::from_secs(10)).map_err(|_| {
         Error::machine(
             format!("{} does not work as a worker", executable.display()),
             "install nibble anew",
@@ -47,17 +47,26 @@ pub fn spawn(executable: &Path, scratch: &Path, log: Log, stop: Interrupt) -> Re
     })
 }
 
-pub fn confine(link: &mut Link, scratch: &Path, limit: Duration) -> Result<Isolation, Failure> {
-    let request = Request::Confine { scratch: scratch.to_owned() };
-    match link.ask(&request, None, limit)? {
-        Outcome::Confined(isolation) => Ok(isolation),
-        other => Err(out_of_turn(&other)),
+pub fn confine(
+    link: &mut Link,
+    scratch: &Path,
+    gpu: Option<usize>,
+    limit: Duration,
+) -> Result<Isolation, Silence> {
+    let request = Request::Confine { scratch: scratch.to_owned(), gpu };
+    match link.ask(&request, None, limit) {
+        Ok(Outcome::Confined(isolation)) => Ok(isolation),
+        Ok(Outcome::Refused(why)) => Err(Silence::NoGpu(why)),
+        Ok(other) => Err(Silence::Gone(out_of_turn(&other))),
+        Err(failure) => Err(Silence::Gone(failure)),
     }
 }
 
 /// Why there is no worker to call.
 pub enum Silence {
     Gone(Failure),
+    /// The GPU cannot be used, whoever's solution it is.
+    NoGpu(String),
     Refused(String),
 }
 

@@ -3,7 +3,7 @@
 use problems::{CaseSpec, Comparison};
 
 use super::obituary::Obituary;
-use crate::device::Launch;
+use crate::device::{Launch, Mishap, Sample};
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Trespass;
 
@@ -12,15 +12,15 @@ use crate::shared::Trespass;
 pub struct Trial {
     pub report: CaseReport,
     pub launches: Vec<Launch>,
-    /// Device time, where the device has a clock.
-    pub device_ns: Option<f64>,
+    /// Where the device has a clock.
+    pub sample: Option<Sample>,
     /// What changes no verdict, but should be known.
     pub warnings: Vec<String>,
 }
 
 impl Trial {
     pub(crate) fn of(report: CaseReport) -> Self {
-        Self { report, launches: Vec::new(), device_ns: None, warnings: Vec::new() }
+        Self { report, launches: Vec::new(), sample: None, warnings: Vec::new() }
     }
 }
 
@@ -55,6 +55,25 @@ impl CaseReport {
         self.explanation.push(explanation);
         if !self.reasons.iter().any(|known| known == reason) {
             self.reasons.push(reason.to_owned());
+        }
+    }
+
+    /// A device that refused, or broke.
+    pub(super) fn refuse(&mut self, mishap: &Mishap) {
+        let Mishap { kind, text } = mishap;
+        self.blame(
+            Verdict::RuntimeError,
+            kind.reason(),
+            match kind.meaning() {
+                Some(meaning) => format!("{meaning} ({text})"),
+                None => text.clone(),
+            },
+        );
+        if kind.emulator_knows() {
+            self.explanation.push(
+                "a GPU does not say where: `nibble check --device emulator` names the line"
+                    .to_owned(),
+            );
         }
     }
 

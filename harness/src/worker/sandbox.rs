@@ -6,7 +6,7 @@
 use std::fs::OpenOptions;
 use std::io;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
@@ -61,26 +61,43 @@ pub fn detach() -> io::Result<()> {
 }
 
 /// Confines this process and all its children to `scratch`, as far as this kernel can
-/// (Landlock: Linux 5.13 files, 6.7 TCP, 6.12 signals), and finds out how far that is.
-pub fn confine(scratch: &Path) -> Isolation {
+/// (Landlock: Linux 5.13 files, 6.7 TCP, 6.12 signals), and finds out how far that is. With `gpu`,
+/// the device files of NVIDIA's driver stay open to it.
+pub fn confine(scratch: &Path, gpu: bool) -> Isolation {
     // Whatever fails leaves less confined, and `probe` then says so.
-    let _ = restrict(scratch);
+    let _ = restrict(scratch, gpu);
     probe(scratch)
 }
 
-fn restrict(scratch: &Path) -> Result<(), Box<dyn std::error::Error>> {
+fn restrict(scratch: &Path, gpu: bool) -> Result<(), Box<dyn std::error::Error>> {
     let abi = ABI::V6;
     let write = AccessFs::from_write(abi);
-    Ruleset::default()
+    let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(write)?
         .handle_access(AccessNet::from_all(abi))?
         .scope(Scope::from_all(abi))?
         .create()?
         .add_rule(PathBeneath::new(PathFd::new(scratch)?, write))?
-        .add_rule(PathBeneath::new(PathFd::new("/dev/null")?, AccessFs::WriteFile))?
-        .restrict_self()?;
+        .add_rule(PathBeneath::new(PathFd::new("/dev/null")?, AccessFs::WriteFile))?;
+    let mut opened = ruleset;
+    for path in gpu.then(driver_files).into_iter().flatten() {
+        let access = AccessFs::WriteFile | AccessFs::IoctlDev;
+        if let Ok(file) = PathFd::new(&path) {
+            opened = opened.add_rule(PathBeneath::new(file, access))?;
+        }
+    }
+    opened.restrict_self()?;
     Ok(())
+}
+
+/// What the driver opens again later, from whatever thread, and where it names its threads.
+fn driver_files() -> Vec<PathBuf> {
+    let devices = std::fs::read_dir("/dev").into_iter().flatten().flatten();
+    let nvidia = devices
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"nvidia"))
+        .map(|entry| entry.path());
+    nvidia.chain([PathBuf::from("/proc/self/task")]).collect()
 }
 
 fn probe(scratch: &Path) -> Isolation {

@@ -4,26 +4,38 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use super::protocol::{self, Outcome, Request};
 use super::sandbox;
-use crate::device::{self, Call, Device};
+use crate::device::cuda::Context;
+use crate::device::{self, Call, Device, Mishap};
 use crate::shared::Map;
 
 /// Serves until the judge hangs up. Every error on the private socket means that it did.
 pub fn serve(claims: &OwnedFd) {
+    let mut gpu: Option<Context> = None;
     let mut device: Option<Box<dyn Device>> = None;
     let mut memory: Option<Map> = None;
     while let Ok(Some((request, descriptor))) = protocol::receive(claims.as_fd()) {
         let outcome = match request {
-            Request::Confine { scratch } => {
+            Request::Confine { scratch, gpu: wanted } => {
                 line_buffered();
-                Outcome::Confined(sandbox::confine(&scratch))
-            }
-            Request::Open { library, target } => match device::open(&library, &target) {
-                Ok(opened) => {
-                    device = Some(opened);
-                    Outcome::Opened
+                // The driver opens its device files and starts its threads before the sandbox
+                // closes, and before there is any untrusted code.
+                match wanted.map(Context::open).transpose() {
+                    Ok(context) => {
+                        gpu = context;
+                        Outcome::Confined(sandbox::confine(&scratch, gpu.is_some()))
+                    }
+                    Err(reason) => Outcome::Refused(reason),
                 }
-                Err(reason) => Outcome::Refused(reason),
-            },
+            }
+            Request::Open { library, target } => {
+                match device::open(&library, &target, gpu.as_ref()) {
+                    Ok(opened) => {
+                        device = Some(opened);
+                        Outcome::Opened
+                    }
+                    Err(reason) => Outcome::Refused(reason),
+                }
+            }
             Request::Map { len } => {
                 // The old memory first: the two need not fit at once.
                 drop(memory.take());
@@ -44,7 +56,7 @@ pub fn serve(claims: &OwnedFd) {
                     flush();
                     Outcome::Called(call)
                 }
-                _ => Outcome::Called(Call::Failed("nothing is open to call".to_owned())),
+                _ => Outcome::Called(Call::Failed(Mishap::other("nothing is open to call"))),
             },
         };
         if protocol::send(claims.as_fd(), &outcome, None).is_err() {

@@ -1,0 +1,120 @@
+//! One timed call.
+//!
+//! ```text
+//! stream   │ flush L2 │▒ idle ▒│ spin ───────────────│E₀│ the call's kernels │E₁│ fingerprint │
+//! host               wait     │ spin, E₀, solution(), E₁ … enqueued ──► wait
+//! ```
+//!
+//! 1. *persisting L2 off*: a kernel may set a part of L2 aside that survives any flush (Programming
+//!    Guide, "L2 Set-Aside Cache for Persistent Accesses"); limit zero and a reset undo it.
+//! 2. *flush*: twice L2's size is written, then read. The writes evict what was there; the reads
+//!    evict what was written. Without them the timed call would pay for writing back our own dirty
+//!    lines.
+//! 3. *wait*: whatever a solution left running ends now, or never does, and the deadline finds it.
+//! 4. *spin*: the GPU is busy while the host enqueues, so that launch latency is not timed. At most
+//!    [`LONGEST_SPIN`], so host work is hidden for that long and no longer.
+//! 5. *events* around the one call; its host time is kept as well.
+
+use std::time::Instant;
+
+use cudarc::driver::{DriverError, result, sys};
+
+use super::driver::{self, Context, Memory, STREAM};
+use super::kernels::{Kernels, TILE};
+use crate::device::{Sample, Temperature};
+
+/// What a call without host work needs on the slowest hosts seen.
+const SHORTEST_SPIN: u64 = 20_000;
+/// Nanoseconds. A solution with more host work than this pays for it.
+pub const LONGEST_SPIN: u64 = 100_000;
+
+#[derive(Debug)]
+pub struct Stopwatch {
+    pub kernels: Kernels,
+    start: sys::CUevent,
+    end: sys::CUevent,
+    flush: Memory,
+    /// Four words of the spin, and one for what is read to be thrown away.
+    words: Memory,
+    persists: bool,
+    clock_khz: u32,
+    /// Nanoseconds.
+    spin: u64,
+}
+
+impl Stopwatch {
+    pub fn new(context: &Context) -> Result<Self, DriverError> {
+        let timed = sys::CUevent_flags::CU_EVENT_DEFAULT;
+        Ok(Self {
+            kernels: Kernels::load(context.sms)?,
+            start: result::event::create(timed)?,
+            end: result::event::create(timed)?,
+            flush: Memory::new((2 * context.l2).next_multiple_of(TILE))?,
+            words: Memory::new(64)?,
+            persists: context.persists(),
+            clock_khz: context.clock_khz,
+            spin: SHORTEST_SPIN,
+        })
+    }
+
+    /// Times `call`, then enqueues `after` behind it, at once. With `drained` the end is recorded
+    /// when the whole GPU is idle: work on streams that the default stream does not wait for is
+    /// then timed too, and so is the host's wait.
+    pub fn time(
+        &mut self,
+        temperature: Temperature,
+        drained: bool,
+        call: impl FnOnce(),
+        after: impl FnOnce(&Kernels) -> Result<(), DriverError>,
+    ) -> Result<Sample, DriverError> {
+        if self.persists {
+            result::ctx::set_limit(sys::CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0)?;
+            // SAFETY: takes nothing.
+            unsafe { sys::cuCtxResetPersistingL2Cache().result() }?;
+        }
+        if temperature == Temperature::Cold {
+            let tiles = (self.flush.len / TILE) as u32;
+            self.kernels.write_tiles(self.flush.address, tiles)?;
+            self.kernels.read_tiles(self.flush.address, tiles, self.words.address + 32)?;
+        }
+        driver::synchronize()?;
+
+        self.kernels.spin(self.words.address, self.spin * u64::from(self.clock_khz) / 1_000_000)?;
+        // SAFETY: events and stream are alive.
+        unsafe { result::event::record(self.start, STREAM) }?;
+        let called = Instant::now();
+        call();
+        let host_ns = called.elapsed().as_nanos() as u64;
+        if drained {
+            driver::synchronize()?;
+        }
+        // SAFETY: as above.
+        unsafe { result::event::record(self.end, STREAM) }?;
+        after(&self.kernels)?;
+        driver::synchronize()?;
+
+        // SAFETY: both are recorded, and the GPU is past them.
+        let milliseconds = unsafe { result::event::elapsed(self.start, self.end) }?;
+        self.spin = (2 * host_ns).clamp(SHORTEST_SPIN, LONGEST_SPIN);
+        Ok(Sample { device_ns: f64::from(milliseconds) * 1e6, host_ns, clock_mhz: self.clock()? })
+    }
+
+    /// The SM's clock while it span, where the GPU's timer ticked at least twice.
+    fn clock(&self) -> Result<Option<f64>, DriverError> {
+        let mut seen = [0_u64; 4];
+        // SAFETY: 32 bytes of this stack.
+        unsafe { self.words.download(0, seen.as_mut_ptr().cast(), 32) }?;
+        let [first_ns, first, last_ns, last] = seen;
+        let (ns, cycles) = (last_ns.wrapping_sub(first_ns), last.wrapping_sub(first));
+        Ok((first_ns > 0 && ns > 0).then(|| cycles as f64 * 1e3 / ns as f64))
+    }
+}
+
+impl Drop for Stopwatch {
+    fn drop(&mut self) {
+        for event in [self.start, self.end] {
+            // SAFETY: created by `new`, destroyed once.
+            let _ = unsafe { result::event::destroy(event) };
+        }
+    }
+}
