@@ -4,6 +4,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::formula::{Formula, FormulaError};
+use crate::mixing::{MixingRule, RawMixing};
 use crate::parameter::{Direction, Parameter, RawParameter};
 use crate::{CaseSpec, Family, Sizes};
 
@@ -25,6 +26,8 @@ pub struct Manifest {
     pub bench: CaseGroup,
     pub tolerance: Tolerance,
     pub speed_of_light: SpeedOfLight,
+    /// Absent where every part of an output depends on all of the inputs.
+    pub mixing: Option<MixingRule>,
 }
 
 /// Every size with every family.
@@ -84,6 +87,7 @@ struct RawManifest {
     bench: CaseGroup,
     tolerance: Tolerance,
     speed_of_light: RawSpeedOfLight,
+    mixing: Option<RawMixing>,
 }
 
 #[derive(Deserialize)]
@@ -114,6 +118,7 @@ impl Manifest {
                 bytes: Formula::parse(&raw.speed_of_light.bytes)?,
                 flops: Formula::parse(&raw.speed_of_light.flops)?,
             },
+            mixing: raw.mixing.map(MixingRule::try_from).transpose()?,
         };
         // TOML tables have no order: the signature gives it.
         let names: Vec<String> = manifest.sizes().map(|p| p.name.clone()).collect();

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use serde::Serialize;
 
 use crate::{
-    CaseSpec, Comparison, Direction, Element, Expected, Manifest, ManifestError, Poison, Seed,
-    Sizes,
+    CaseSpec, Comparison, Direction, Element, Expected, Manifest, ManifestError, Mixing, Poison,
+    Seed, Sizes,
 };
 
 /// One folder of `problems/`.
@@ -154,6 +154,11 @@ impl Problem {
         poison: &Poison,
     ) -> Comparison {
         self.truth.compare(&given(case, inputs, scalars), expected, outputs, poison)
+    }
+
+    /// How contents of these sizes may be mixed; `None` where they may not.
+    pub fn mixing(&self, sizes: &Sizes) -> Option<Mixing> {
+        self.manifest.mixing.as_ref()?.at(sizes, &self.buffers(sizes).ok()?)
     }
 
     /// Bytes that any solution must move at these sizes.

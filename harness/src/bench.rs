@@ -87,6 +87,10 @@ fn measured(setup: &Setup<'_>, case: &CaseSpec, times: Times) -> Result<BenchRep
         median_us: times.median_us,
         ci_us: times.ci_us,
         samples_us: times.samples_us,
+        hot_us: times.beside.hot_us,
+        host_us: times.beside.host_us,
+        clock_mhz: times.beside.clock_mhz,
+        discarded: times.beside.discarded as u32,
         ..blank(setup, case, times.median_us)?
     })
 }
@@ -126,6 +130,10 @@ fn blank(setup: &Setup<'_>, case: &CaseSpec, micros: f64) -> Result<BenchReport,
         limiter: None,
         occupancy: None,
         samples_us: Vec::new(),
+        hot_us: None,
+        host_us: None,
+        clock_mhz: None,
+        discarded: 0,
         launches: Vec::new(),
     })
 }

@@ -8,6 +8,7 @@
 pub mod cuda;
 mod emulator;
 mod entry;
+pub mod fingerprint;
 mod host;
 mod mishap;
 pub mod mock;
@@ -92,6 +93,30 @@ pub enum Temperature {
     Hot,
 }
 
+/// A series of timed calls, each with a content that is new to the solution: a mixture, unit by
+/// unit, of two that were [kept](Device::keep).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// One for each call: which units are of which content, and what the outputs hold before.
+    pub keys: Vec<u64>,
+    pub temperature: Temperature,
+    /// Record the end only when the whole GPU is idle.
+    pub drained: bool,
+    /// Inputs, with the bytes of one unit.
+    pub inputs: Vec<(usize, usize)>,
+    pub outputs: Vec<usize>,
+    /// The key of the fingerprints.
+    pub fingerprint: u64,
+}
+
+/// What came of one call of a series.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reading {
+    pub sample: Sample,
+    /// Of each output, taken in the stream right behind the call.
+    pub fingerprints: Vec<u64>,
+}
+
 /// Which device the worker opens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
@@ -109,6 +134,35 @@ pub enum Target {
 pub trait Device {
     /// Calls `solution` once on these buffers of `memory` and waits until all its work is done.
     fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call;
+
+    /// Keeps what the last call was given, as content 0 or 1 of the series to come, which call with
+    /// its arguments.
+    ///
+    /// # Errors
+    ///
+    /// Where the device has no clock, or no memory.
+    fn keep(&mut self, _content: usize) -> Result<(), Mishap> {
+        Err(Mishap::other("this device has no clock"))
+    }
+
+    /// Times as many of the calls as there is memory for, at least one.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing was kept, or a call went wrong.
+    fn series(&mut self, _order: &Order) -> Result<Vec<Reading>, Mishap> {
+        Err(Mishap::other("this device has no clock"))
+    }
+
+    /// Copies what call `index` of the last series left to `memory`, which is laid out as for a
+    /// call.
+    ///
+    /// # Errors
+    ///
+    /// Where there was no such call.
+    fn fetch(&mut self, _index: usize, _memory: &Map) -> Result<(), Mishap> {
+        Err(Mishap::other("this device has no clock"))
+    }
 }
 
 impl Target {

@@ -11,9 +11,12 @@
 //! A worker that dies gives its case a verdict, and the next case a fresh worker.
 
 mod bytes;
+mod content;
 mod link;
 mod log;
+mod mixture;
 mod obituary;
+mod series;
 mod summon;
 mod trial;
 
@@ -22,12 +25,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use emulator::Blame;
-use problems::{CaseSpec, Direction, Poison, Problem, ScalarValue};
+use problems::{BufferSpec, CaseSpec, Direction, Poison, Problem, ScalarValue};
 use tempfile::TempDir;
 
 use self::bytes::Bytes;
+use self::content::{Content, sides};
 use self::link::{Failure, Link};
 use self::log::Log;
+use self::mixture::Mixture;
 use self::obituary::{Phase, obituary};
 pub use self::summon::isolation;
 use self::summon::{Silence, confine, out_of_turn, scratch, spawn};
@@ -62,8 +67,19 @@ pub struct Judge {
     scratch: TempDir,
     link: Option<Link>,
     isolation: Option<Isolation>,
+    /// What the worker that there is keeps for a series.
+    mixture: Option<Mixture>,
+    /// The worker that there is has timed nothing yet.
+    fresh: bool,
     /// What workers that are gone have printed; with the worker while there is one.
     log: Log,
+}
+
+/// One call, and what it left.
+struct Examined {
+    trial: Trial,
+    outputs: Vec<Bytes>,
+    shared: Shared,
 }
 
 impl Judge {
@@ -73,7 +89,7 @@ impl Judge {
     pub fn new(docket: Docket) -> Result<Self, Error> {
         let scratch = scratch()?;
         let log = Log::new(docket.log_bytes);
-        Ok(Self { docket, scratch, link: None, isolation: None, log })
+        Ok(Self { docket, scratch, link: None, isolation: None, mixture: None, fresh: true, log })
     }
 
     /// Runs one case in the worker and decides.
@@ -90,6 +106,7 @@ impl Judge {
 
     /// Ends the worker; the next case gets a fresh one. Says what the old one left behind.
     pub fn dismiss(&mut self) -> Option<String> {
+        self.mixture = None;
         let mut link = self.link.take()?;
         let end = link.finish();
         self.log = link.take_log();
@@ -107,43 +124,55 @@ impl Judge {
     }
 
     fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
+        let buffers = self.buffers(case)?;
+        if let Some(trial) = self.unopened(case, limit)? {
+            return Ok(trial);
+        }
+        let content = Content::draw(self.docket.problem, case, &buffers, None)?;
+        Ok(self.examine(case, &buffers, &content, limit)?.trial)
+    }
+
+    fn buffers(&self, case: &CaseSpec) -> Result<Vec<BufferSpec>, Error> {
+        self.docket.problem.buffers(&case.sizes).map_err(|error| Error::Usage(error.to_string()))
+    }
+
+    /// Why there is no worker to call; `None` once there is one.
+    fn unopened(&mut self, case: &CaseSpec, limit: Duration) -> Result<Option<Trial>, Error> {
+        let Err(why) = self.open(limit)? else { return Ok(None) };
+        let mut report = blank(case, Verdict::Accepted);
+        match why {
+            Silence::Gone(failure) => report.bury(self.autopsy(&failure, Phase::Opening)),
+            Silence::Refused(why) => report.blame(
+                Verdict::RuntimeError,
+                "not_loaded",
+                format!("the compiled solution cannot be opened: {why}"),
+            ),
+            Silence::NoGpu(why) => {
+                self.dismiss();
+                return Err(Error::machine(why, "run it on the emulator: --device emulator"));
+            }
+        }
+        Ok(Some(Trial::of(report)))
+    }
+
+    /// One call with this content.
+    fn examine(
+        &mut self,
+        case: &CaseSpec,
+        buffers: &[BufferSpec],
+        content: &Content,
+        limit: Duration,
+    ) -> Result<Examined, Error> {
         let mut report = blank(case, Verdict::Accepted);
         let Docket { problem, .. } = self.docket;
-        let buffers = problem.buffers(&case.sizes).map_err(|e| Error::Usage(e.to_string()))?;
-        if let Err(why) = self.open(limit)? {
-            match why {
-                Silence::Gone(failure) => report.bury(self.autopsy(&failure, Phase::Opening)),
-                Silence::Refused(why) => report.blame(
-                    Verdict::RuntimeError,
-                    "not_loaded",
-                    format!("the compiled solution cannot be opened: {why}"),
-                ),
-                Silence::NoGpu(why) => {
-                    return Err(Error::machine(why, "run it on the emulator: --device emulator"));
-                }
-            }
-            return Ok(Trial::of(report));
-        }
-
-        let is_input = |index: &usize| buffers[*index].direction == Direction::In;
-        let (ins, outs): (Vec<usize>, Vec<usize>) = (0..buffers.len()).partition(is_input);
-        let own = |indices: &[usize]| -> Vec<Bytes> {
-            indices.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect()
-        };
-        let (mut inputs, mut outputs) = (own(&ins), own(&outs));
-
-        let seed = fresh()?;
-        let scalars = {
-            let mut views: Vec<_> = inputs.iter_mut().map(Bytes::as_mut_slice).collect();
-            problem.fill(case, &seed, &mut views)
-        };
-        let inputs: Vec<_> = inputs.iter().map(Bytes::as_slice).collect();
-        let expected = problem.expected(case, &inputs, &scalars);
+        let (ins, outs) = sides(buffers);
+        let mut outputs: Vec<_> =
+            outs.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect();
 
         let sizes = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.bytes));
         let shared = Shared::new(sizes).map_err(|error| no_memory(&error))?;
         let poison = Poison::new(u64::from_le_bytes(fresh()?));
-        for (index, bytes) in ins.iter().zip(&inputs) {
+        for (index, bytes) in ins.iter().zip(content.views()) {
             shared.upload(*index, bytes);
         }
         for (index, bytes) in outs.iter().zip(&mut outputs) {
@@ -151,18 +180,18 @@ impl Judge {
             shared.upload(*index, bytes.as_slice());
         }
 
-        let call = match self.call(&shared, arguments(problem, &scalars), limit) {
+        let call = match self.call(&shared, arguments(problem, &content.scalars), limit) {
             Ok(call) => call,
             Err(failure) => {
                 report.bury(self.autopsy(&failure, Phase::Calling));
-                return Ok(Trial::of(report));
+                return Ok(Examined { trial: Trial::of(report), outputs, shared });
             }
         };
         for (index, bytes) in outs.iter().zip(&mut outputs) {
             shared.download(*index, bytes.as_mut_slice());
         }
         shared.trespasses().iter().for_each(|trespass| report.trespass(trespass));
-        for (index, bytes) in ins.iter().zip(&inputs) {
+        for (index, bytes) in ins.iter().zip(content.views()) {
             if let Some(at) = shared.first_change(*index, bytes) {
                 report.blame(
                     Verdict::WrongAnswer,
@@ -175,10 +204,12 @@ impl Judge {
             }
         }
         let compare = || {
-            let outputs: Vec<_> = outputs.iter().map(Bytes::as_slice).collect();
-            problem.compare(case, &inputs, &scalars, &expected, &outputs, &poison)
+            let views: Vec<_> = outputs.iter().map(Bytes::as_slice).collect();
+            let Content { scalars, expected, .. } = content;
+            problem.compare(case, &content.views(), scalars, expected, &views, &poison)
         };
-        Ok(self.decide(report, call, compare))
+        let trial = self.decide(report, call, compare);
+        Ok(Examined { trial, outputs, shared })
     }
 
     fn decide(
@@ -249,6 +280,7 @@ impl Judge {
         let log = std::mem::take(&mut self.log);
         let scratch = self.scratch.path();
         let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
+        self.fresh = true;
         self.isolation = match confine(link, scratch, self.docket.target.gpu(), limit) {
             Ok(isolation) => Some(isolation),
             Err(silence) => return Ok(Err(silence)),
@@ -291,6 +323,7 @@ impl Judge {
 
     /// Buries the worker and says what it died of.
     fn autopsy(&mut self, failure: &Failure, phase: Phase) -> obituary::Obituary {
+        self.mixture = None;
         if let Some(mut link) = self.link.take() {
             self.log = link.take_log();
         }

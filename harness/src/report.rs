@@ -81,6 +81,14 @@ pub struct BenchReport {
     /// on a GPU.
     pub occupancy: Option<f64>,
     pub samples_us: Vec<f64>,
+    /// Median with warm caches; shown, never ranked. Absent where the device has none.
+    pub hot_us: Option<f64>,
+    /// Median of the host's time in one call of `solution`.
+    pub host_us: Option<f64>,
+    /// Median of the SMs' clock.
+    pub clock_mhz: Option<f64>,
+    /// Samples that were thrown away because the clock was down.
+    pub discarded: u32,
     pub launches: Vec<crate::device::Launch>,
 }
 

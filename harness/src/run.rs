@@ -5,9 +5,9 @@ use std::path::Path;
 use problems::Problem;
 
 use crate::bench::{self, Benched, Setup};
+use crate::card::Card;
 use crate::check::{self, Passed, note};
 use crate::compile::{self, CompileError, Source};
-use crate::card::Card;
 use crate::device::mock::{Clock, Mock, Script};
 use crate::directive::Directives;
 use crate::gpus::Gpu;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use problems::CaseSpec;
 
 use crate::Error;
+use crate::device::{Sample, Temperature};
 use crate::judge::{Judge, Trial};
+use crate::report::CaseReport;
 
 /// A solution on some device. [`Judge`] asks a worker; [`crate::device::mock::Mock`] a script.
 pub trait Subject {
@@ -16,6 +18,13 @@ pub trait Subject {
     /// [`Error::Machine`] where this machine cannot.
     fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error>;
 
+    /// Times calls, each with inputs nobody has seen, and judges every one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Machine`] where this machine cannot, or the device has no clock.
+    fn time(&mut self, case: &CaseSpec, manner: Manner, limit: Duration) -> Result<Timed, Error>;
+
     /// Ends the process that runs the solution; the next case gets a fresh one. Says what the old
     /// one left behind.
     fn dismiss(&mut self) -> Option<String>;
@@ -24,7 +33,35 @@ pub trait Subject {
     fn log(&self) -> String;
 }
 
+/// How calls are timed.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    pub count: usize,
+    pub temperature: Temperature,
+    /// Each call's end is when the whole GPU is idle.
+    pub drained: bool,
+}
+
+impl Manner {
+    /// That many calls as they are ranked: cold, between two events.
+    pub fn cold(count: usize) -> Self {
+        Self { count, temperature: Temperature::Cold, drained: false }
+    }
+
+    /// The same, but for `done` calls.
+    pub(crate) fn but(self, done: usize) -> Self {
+        Self { count: self.count - done, ..self }
+    }
+}
+
+/// The samples, or the report of the call that was not accepted.
+pub type Timed = Result<Vec<Sample>, Box<CaseReport>>;
+
 impl Subject for Judge {
+    fn time(&mut self, case: &CaseSpec, manner: Manner, limit: Duration) -> Result<Timed, Error> {
+        Judge::time(self, case, manner, limit)
+    }
+
     fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
         self.case(case, limit)
     }

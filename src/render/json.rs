@@ -92,6 +92,10 @@ struct Bench<'a> {
     limiter: Option<&'a str>,
     occupancy: Option<f64>,
     samples_us: &'a [f64],
+    hot_us: Option<f64>,
+    host_us: Option<f64>,
+    clock_mhz: Option<f64>,
+    discarded: u32,
     launches: &'a [Launch],
 }
 
@@ -108,6 +112,10 @@ impl<'a> Bench<'a> {
             limiter: bench.limiter.as_deref(),
             occupancy: bench.occupancy,
             samples_us: &bench.samples_us,
+            hot_us: bench.hot_us,
+            host_us: bench.host_us,
+            clock_mhz: bench.clock_mhz,
+            discarded: bench.discarded,
             launches: &bench.launches,
         }
     }

@@ -143,6 +143,10 @@ fn timed(m: u64, k: u64, median_us: f64, sol_us: f64, limiter: &str) -> BenchRep
         limiter: Some(limiter.into()),
         occupancy: Some(0.75),
         samples_us: vec![median_us],
+        hot_us: None,
+        host_us: None,
+        clock_mhz: None,
+        discarded: 0,
         launches: Vec::new(),
     }
 }

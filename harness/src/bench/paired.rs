@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use problems::CaseSpec;
 
-use super::protocol::{BLOCK, FRESH_PROCESSES, combine, sample, warm};
+use super::protocol::{BLOCK, FRESH_PROCESSES, block, combine, warm};
 use super::{Benched, Setup, cases, measured};
 use crate::check::Passed;
+use crate::device::Sample;
 use crate::report::CaseReport;
 use crate::subject::Subject;
 use crate::{Error, Event};
@@ -123,13 +124,9 @@ impl Turns<'_> {
         case: &CaseSpec,
         length: usize,
     ) -> Result<Sampled<Vec<f64>>, Error> {
-        let mut block = Vec::with_capacity(length);
-        for _ in 0..length {
-            match sample(self.setup, &mut *self.subjects[side], case)? {
-                Ok(ns) => block.push(ns * 1e-3),
-                Err(failure) => return Ok(Err((side, failure))),
-            }
-        }
-        Ok(Ok(block))
+        let timed = block(self.setup, &mut *self.subjects[side], case, length)?;
+        let micros =
+            |samples: Vec<Sample>| samples.iter().map(|sample| sample.device_ns * 1e-3).collect();
+        Ok(timed.map(micros).map_err(|failure| (side, failure)))
     }
 }

@@ -3,10 +3,10 @@
 //! 1. *renew*: a fresh process, for its memory layout; three of them where the time is for the
 //!    record.
 //! 2. *warm*: calls that do not count, by time and not by number, until clocks have risen.
-//! 3. *refresh*: new inputs, poisoned outputs, for every single call (the judge).
+//! 3. *refresh*: inputs nobody has seen, poisoned outputs, for every single call (the judge).
 //! 4. *call*: one call between two events, caches flushed before (the device).
 //! 5. *verify*: every timed output is compared (the judge).
-//! 6. *stop*: after each block the rule is asked.
+//! 6. *stop*: after each block the rule is asked; what a throttled clock spoiled does not count.
 //! 7. *combine*: the median of the processes' medians, and an interval that holds all of theirs.
 
 use std::time::{Duration, Instant};
@@ -14,16 +14,20 @@ use std::time::{Duration, Instant};
 use problems::CaseSpec;
 
 use super::{Decision, MedianWithin, Series, Setup, StoppingRule};
-use crate::report::{CaseReport, Verdict};
+use crate::device::{Sample, Temperature};
+use crate::report::CaseReport;
 use crate::stats::{median, median_interval};
-use crate::subject::Subject;
+use crate::subject::{Manner, Subject, Timed};
 use crate::{Error, Stage};
 
 /// Samples between two questions to the stopping rule.
 pub(super) const BLOCK: usize = 10;
-/// Device time of the calls that warm up.
+/// Device time of the calls that warm up, nanoseconds; or the time of all that goes with them, which
+/// keeps the GPU as busy.
 const WARM_DEVICE: f64 = 100e6;
-const WARM_WALL: Duration = Duration::from_secs(2);
+const WARM_WALL: Duration = Duration::from_millis(150);
+/// Clocks that do not settle by then will not.
+const WARM_AT_MOST: Duration = Duration::from_secs(2);
 pub(super) const FRESH_PROCESSES: usize = 3;
 
 /// Times of one size, microseconds.
@@ -34,6 +38,20 @@ pub struct Times {
     pub samples_us: Vec<f64>,
     /// The half width that was asked for, where it was not reached.
     noisy: Option<f64>,
+    pub beside: Beside,
+}
+
+/// What was seen beside the times that count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    /// Median with warm caches, microseconds.
+    pub hot_us: Option<f64>,
+    /// Median of the host's time in the call, microseconds.
+    pub host_us: Option<f64>,
+    /// Median of the SMs' clock.
+    pub clock_mhz: Option<f64>,
+    /// Samples that do not count because the clock was down.
+    pub discarded: usize,
 }
 
 impl Times {
@@ -49,7 +67,16 @@ impl Times {
                 asked * 100.0
             )
         };
-        self.noisy.map(warning).into_iter().collect()
+        let Beside { discarded, .. } = self.beside;
+        let all = self.samples_us.len() + discarded;
+        let unstable = (10 * discarded > all).then(|| {
+            format!(
+                "UNSTABLE: {} lost {discarded} of {all} samples to a clock that was more than 3 % \
+                 down; let the GPU cool, or give it more power",
+                case.sizes
+            )
+        });
+        self.noisy.map(warning).into_iter().chain(unstable).collect()
     }
 }
 
@@ -58,9 +85,6 @@ pub enum Measured {
     /// A call that was not accepted, as the check would report it.
     Failed(Box<CaseReport>),
 }
-
-/// A sample, or why there is none.
-type Sampled = Result<f64, Box<CaseReport>>;
 
 /// Times one size.
 pub fn measure(
@@ -72,6 +96,8 @@ pub fn measure(
     let processes = if setup.stage == Stage::Submit { FRESH_PROCESSES } else { 1 };
     let rule = MedianWithin::new(half_width, setup.limits.bench);
     let mut all = Vec::new();
+    let mut kept = Vec::new();
+    let mut hot = Vec::new();
     let mut noisy = false;
     for _ in 0..processes {
         subject.dismiss();
@@ -79,46 +105,77 @@ pub fn measure(
             return Ok(Measured::Failed(report));
         }
         match collect(setup, subject, case, &rule)? {
-            Ok((series, decision)) => {
+            Ok((series, samples, decision)) => {
                 noisy |= decision == Decision::Noisy;
-                all.push(series.samples());
+                kept.push(series.samples());
+                all.extend(samples);
             }
             Err(report) => return Ok(Measured::Failed(report)),
         }
+        let manner = Manner { temperature: Temperature::Hot, ..Manner::cold(BLOCK) };
+        match subject.time(case, manner, setup.limits.bench)? {
+            Ok(samples) => hot.extend(samples.iter().map(|sample| sample.device_ns * 1e-3)),
+            Err(report) => return Ok(Measured::Failed(report)),
+        }
     }
-    Ok(Measured::Times(combine(&all, rule.confidence, noisy.then_some(half_width))))
+    let host: Vec<f64> = all.iter().map(|sample| sample.host_ns as f64 * 1e-3).collect();
+    let beside = Beside {
+        hot_us: median(&hot),
+        host_us: median(&host).filter(|us| *us > 0.0),
+        clock_mhz: clock(&all),
+        discarded: all.len() - kept.iter().map(Vec::len).sum::<usize>(),
+    };
+    let times = combine(&kept, rule.confidence, noisy.then_some(half_width));
+    Ok(Measured::Times(Times { beside, ..times }))
 }
 
-/// Steps 3 to 5: the judge and the device do them in one call.
-pub(super) fn sample(
+/// Steps 3 to 5: the judge and the device do them for a block of calls.
+pub(super) fn block(
     setup: &Setup<'_>,
     subject: &mut dyn Subject,
     case: &CaseSpec,
-) -> Result<Sampled, Error> {
-    let mut trial = subject.hear(case, setup.limits.check)?;
-    if trial.report.verdict != Verdict::Accepted {
-        trial.report.name.push_str(" (timed)");
-        return Ok(Err(Box::new(trial.report)));
-    }
-    trial.sample.map(|sample| sample.device_ns).filter(|ns| *ns > 0.0).map(Ok).ok_or_else(|| {
-        Error::machine("this device has no clock", "time on another: --device emulator")
-    })
+    length: usize,
+) -> Result<Timed, Error> {
+    subject.time(case, Manner::cold(length), setup.limits.bench)
 }
 
+/// Calls that do not count, until they took long enough and the last three saw one clock.
 pub(super) fn warm(
     setup: &Setup<'_>,
     subject: &mut dyn Subject,
     case: &CaseSpec,
 ) -> Result<Result<(), Box<CaseReport>>, Error> {
+    let mut samples = Vec::new();
+    // What a fresh process loads with its first call is no warmth.
+    if let Err(report) = block(setup, subject, case, 1)? {
+        return Ok(Err(report));
+    }
     let started = Instant::now();
     let mut busy = 0.0;
-    while busy < WARM_DEVICE && started.elapsed() < WARM_WALL {
-        match sample(setup, subject, case)? {
-            Ok(ns) => busy += ns,
+    while started.elapsed() < WARM_AT_MOST
+        && (busy < WARM_DEVICE && started.elapsed() < WARM_WALL || !settled(&samples))
+    {
+        match block(setup, subject, case, BLOCK)? {
+            Ok(more) => {
+                busy += more.iter().map(|sample| sample.device_ns).sum::<f64>();
+                samples.extend(more);
+            }
             Err(report) => return Ok(Err(report)),
         }
     }
     Ok(Ok(()))
+}
+
+fn settled(samples: &[Sample]) -> bool {
+    let last = &samples[samples.len().saturating_sub(3)..];
+    let clocks = || last.iter().filter_map(|sample| sample.clock_mhz);
+    let highest = clocks().fold(0.0, f64::max);
+    clocks().all(|clock| clock >= 0.99 * highest)
+}
+
+/// The median clock of these samples, MHz.
+fn clock(samples: &[Sample]) -> Option<f64> {
+    median(&samples.iter().filter_map(|sample| sample.clock_mhz).collect::<Vec<f64>>())
 }
 
 fn collect(
@@ -126,24 +183,33 @@ fn collect(
     subject: &mut dyn Subject,
     case: &CaseSpec,
     rule: &dyn StoppingRule,
-) -> Result<Result<(Series, Decision), Box<CaseReport>>, Error> {
+) -> Result<Result<(Series, Vec<Sample>, Decision), Box<CaseReport>>, Error> {
     let started = Instant::now();
-    let mut series = Series::default();
+    let mut blocks = Vec::new();
     loop {
-        let mut block = Vec::with_capacity(BLOCK);
-        for _ in 0..BLOCK {
-            match sample(setup, subject, case)? {
-                Ok(ns) => block.push(ns),
-                Err(report) => return Ok(Err(report)),
-            }
+        match block(setup, subject, case, BLOCK)? {
+            Ok(samples) => blocks.push(samples),
+            Err(report) => return Ok(Err(report)),
         }
-        series.blocks.push(block);
-        series.wall = started.elapsed();
+        let series = Series { blocks: steady(&blocks), wall: started.elapsed() };
         match rule.decide(&series) {
             Decision::Continue => {}
-            decision => return Ok(Ok((series, decision))),
+            decision => return Ok(Ok((series, blocks.concat(), decision))),
         }
     }
+}
+
+/// Device nanoseconds of the samples that count: a clock more than 3 % below the median means that
+/// the GPU was throttled, or had just woken up.
+fn steady(blocks: &[Vec<Sample>]) -> Vec<Vec<f64>> {
+    let usual = clock(&blocks.concat());
+    let counts = |sample: &&Sample| match (sample.clock_mhz, usual) {
+        (Some(clock), Some(usual)) => clock >= 0.97 * usual,
+        _ => true,
+    };
+    let keep =
+        |block: &Vec<Sample>| block.iter().filter(counts).map(|sample| sample.device_ns).collect();
+    blocks.iter().map(keep).collect()
 }
 
 /// The processes differ by more than chance (addresses, clocks), so that pooling their samples
@@ -161,6 +227,7 @@ pub(super) fn combine(processes: &[Vec<f64>], confidence: f64, noisy: Option<f64
         ci_us: (micros(low), micros(high)),
         samples_us: processes.concat().into_iter().map(micros).collect(),
         noisy,
+        beside: Beside::default(),
     }
 }
 
@@ -200,6 +267,16 @@ mod tests {
         }
         assert!(held[0] >= 180, "one process: {} of 200", held[0]);
         assert!(held[1] >= 195, "three processes: {} of 200", held[1]);
+    }
+
+    #[test]
+    fn a_clock_that_is_down_spoils_its_samples_and_no_others() {
+        let sample = |device_ns, clock| Sample { device_ns, host_ns: 0, clock_mhz: clock };
+        let steadily = vec![sample(1.0, Some(1980.0)); 9];
+        let blocks = [steadily, vec![sample(2.0, Some(1900.0)), sample(3.0, Some(1950.0))]];
+        assert_eq!(steady(&blocks), [vec![1.0; 9], vec![3.0]]);
+        assert_eq!(steady(&[vec![sample(4.0, None)]]), [[4.0]]);
+        assert!(settled(&blocks[0]) && !settled(&blocks[1]));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! A GPU, through NVIDIA's driver.
 //!
-//! The memory shared with the judge is mirrored, red zones included, by one allocation; after the
+//! The memory shared with the judge is mirrored, red zones included, by one allocation; after a
 //! call all of it goes back. So the judge finds there what it finds on any device.
+//!
+//! A series costs no such copies. Two contents stay on the GPU; each timed call gets a mixture of
+//! them in a mirror of its own, and a fingerprint of what it wrote.
 
 pub(crate) mod driver;
 mod kernels;
@@ -12,10 +15,10 @@ use std::path::Path;
 use cudarc::driver::DriverError;
 
 pub use self::driver::Context;
-use self::driver::Memory;
+use self::driver::{Memory, free_bytes, synchronize};
 use self::stopwatch::Stopwatch;
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Mishap, Temperature};
+use super::{Argument, Buffer, Call, Device, Entry, Mishap, Order, Reading, Temperature};
 use crate::shared::Map;
 
 #[derive(Debug)]
@@ -23,37 +26,50 @@ pub struct Cuda {
     entry: Entry,
     stopwatch: Stopwatch,
     mirror: Option<Memory>,
+    /// Of the last call.
+    buffers: Vec<Buffer>,
+    arguments: Vec<Argument>,
+    kept: [Option<Memory>; 2],
+    /// Mirrors of the calls of a series.
+    slots: Vec<Memory>,
 }
 
 impl Cuda {
     /// Opens the library: its constructors register its kernels with its own CUDA runtime.
     pub fn open(library: &Path, context: &Context) -> Result<Box<dyn Device>, String> {
         let stopwatch = Stopwatch::new(context).map_err(driver::words)?;
-        Ok(Box::new(Self { entry: Entry::open(library)?, stopwatch, mirror: None }))
+        Ok(Box::new(Self {
+            entry: Entry::open(library)?,
+            stopwatch,
+            mirror: None,
+            buffers: Vec::new(),
+            arguments: Vec::new(),
+            kept: [None, None],
+            slots: Vec::new(),
+        }))
     }
 
-    fn mirror(&mut self, len: usize) -> Result<u64, DriverError> {
+    /// Room for `len` bytes. Another length is another case: nothing of the old one is needed.
+    fn make_room(&mut self, len: usize) -> Result<(), DriverError> {
         if self.mirror.as_ref().is_none_or(|mirror| mirror.len != len) {
-            // The old one first: the two need not fit at once.
+            // The old memory first: the two need not fit at once.
             self.mirror = None;
+            self.kept = [None, None];
+            self.slots.clear();
             self.mirror = Some(Memory::new(len)?);
         }
-        Ok(self.mirror.as_ref().map_or(0, |mirror| mirror.address))
+        Ok(())
     }
 
-    fn run(
-        &mut self,
-        memory: &Map,
-        buffers: &[Buffer],
-        arguments: &[Argument],
-    ) -> Result<Call, Mishap> {
-        let addresses = offsets(self.mirror(memory.len())?, buffers);
-        let Self { entry, stopwatch, mirror: Some(mirror) } = self else {
+    fn run(&mut self, memory: &Map) -> Result<Call, Mishap> {
+        self.make_room(memory.len())?;
+        let Self { entry, stopwatch, mirror: Some(mirror), .. } = self else {
             return Err(Mishap::other("no memory"));
         };
+        let addresses = offsets(mirror.address, &self.buffers);
         // SAFETY: the whole mapping.
         unsafe { mirror.upload(0, memory.base(), memory.len()) }?;
-        let call = || entry.call(&addresses, arguments);
+        let call = || entry.call(&addresses, &self.arguments);
         let sample = stopwatch.time(Temperature::Cold, false, call, |_| Ok(()))?;
         // SAFETY: as above.
         unsafe { mirror.download(0, memory.base(), memory.len()) }?;
@@ -64,10 +80,95 @@ impl Cuda {
             errors: entry.cuda_error().into_iter().collect(),
         })
     }
+
+    /// As many slots as the calls of an order, where two thirds of the free memory hold them: the
+    /// solution may want some too.
+    fn make_slots(&mut self, mirror: &Memory, calls: usize) -> Result<(), Mishap> {
+        while self.slots.len() < calls {
+            if !self.slots.is_empty() && free_bytes()? / 3 < mirror.len {
+                break;
+            }
+            let slot = Memory::new(mirror.len)?;
+            slot.copy(mirror)?;
+            self.slots.push(slot);
+        }
+        Ok(())
+    }
 }
 
 impl Device for Cuda {
     fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
-        self.run(memory, buffers, arguments).unwrap_or_else(Call::Failed)
+        self.buffers = buffers.to_vec();
+        self.arguments = arguments.to_vec();
+        self.run(memory).unwrap_or_else(Call::Failed)
+    }
+
+    fn keep(&mut self, content: usize) -> Result<(), Mishap> {
+        let (Some(mirror), Some(kept)) = (&self.mirror, self.kept.get_mut(content)) else {
+            return Err(Mishap::other("nothing was called"));
+        };
+        let copy = Memory::new(mirror.len)?;
+        copy.copy(mirror)?;
+        synchronize()?;
+        *kept = Some(copy);
+        Ok(())
+    }
+
+    fn series(&mut self, order: &Order) -> Result<Vec<Reading>, Mishap> {
+        let Some(mirror) = self.mirror.take() else {
+            return Err(Mishap::other("nothing was called"));
+        };
+        let room = self.make_slots(&mirror, order.keys.len());
+        self.mirror = Some(mirror);
+        room?;
+        let Self { entry, stopwatch, kept: [Some(a), Some(b)], slots, .. } = self else {
+            return Err(Mishap::other("nothing was kept"));
+        };
+        let outputs = order.outputs.len();
+        let sums = Memory::new(8 * outputs * slots.len())?;
+        sums.clear()?;
+        let buffer = |index: usize| {
+            self.buffers.get(index).ok_or_else(|| Mishap::other("there is no such buffer"))
+        };
+        let mut readings = Vec::new();
+        for (index, (slot, &key)) in slots.iter().zip(&order.keys).enumerate() {
+            for &(input, unit) in &order.inputs {
+                let Buffer { offset, len, .. } = buffer(input)?;
+                let [to, a, b] = [slot, &*a, &*b].map(|memory| memory.address + *offset as u64);
+                stopwatch.kernels.mix(to, [a, b], *len, unit, key)?;
+            }
+            for &output in &order.outputs {
+                let Buffer { offset, len, .. } = buffer(output)?;
+                stopwatch.kernels.poison(slot.address + *offset as u64, *len, key)?;
+            }
+            let addresses = offsets(slot.address, &self.buffers);
+            let call = || entry.call(&addresses, &self.arguments);
+            let sample = stopwatch.time(order.temperature, order.drained, call, |kernels| {
+                for (place, &output) in order.outputs.iter().enumerate() {
+                    let len = self.buffers[output].len;
+                    let sum = sums.address + 8 * (index * outputs + place) as u64;
+                    kernels.fingerprint(addresses[output], len, order.fingerprint, sum)?;
+                }
+                Ok(())
+            })?;
+            readings.push(Reading { sample, fingerprints: Vec::new() });
+        }
+        let mut words = vec![0_u64; sums.len / 8];
+        // SAFETY: as many bytes as the words have.
+        unsafe { sums.download(0, words.as_mut_ptr().cast(), sums.len) }?;
+        for (reading, words) in readings.iter_mut().zip(words.chunks(outputs)) {
+            reading.fingerprints = words.to_vec();
+        }
+        match entry.cuda_error() {
+            Some(error) => Err(Mishap::other(error)),
+            None => Ok(readings),
+        }
+    }
+
+    fn fetch(&mut self, index: usize, memory: &Map) -> Result<(), Mishap> {
+        let slot = self.slots.get(index).filter(|slot| slot.len == memory.len());
+        let slot = slot.ok_or_else(|| Mishap::other("there was no such call"))?;
+        // SAFETY: the whole mapping, which is as long.
+        Ok(unsafe { slot.download(0, memory.base(), memory.len()) }?)
     }
 }

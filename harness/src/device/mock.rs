@@ -13,10 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde::Deserialize;
 
-use super::Sample;
+use super::{Sample, Temperature};
 use crate::judge::{Trial, blank};
 use crate::report::Verdict;
-use crate::subject::Subject;
+use crate::subject::{Manner, Subject, Timed};
 use crate::{Error, Interrupt};
 
 /// The file.
@@ -174,6 +174,23 @@ impl Mock {
 }
 
 impl Subject for Mock {
+    fn time(&mut self, case: &CaseSpec, manner: Manner, limit: Duration) -> Result<Timed, Error> {
+        let mut samples = Vec::new();
+        // No caches that could be warm.
+        if manner.temperature == Temperature::Hot {
+            return Ok(Ok(samples));
+        }
+        for _ in 0..manner.count {
+            let mut trial = self.hear(case, limit)?;
+            if trial.report.verdict != Verdict::Accepted {
+                trial.report.name.push_str(" (timed)");
+                return Ok(Err(Box::new(trial.report)));
+            }
+            samples.extend(trial.sample);
+        }
+        Ok(Ok(samples))
+    }
+
     fn hear(&mut self, case: &CaseSpec, _limit: Duration) -> Result<Trial, Error> {
         if self.interrupt.raised() {
             return Ok(Trial::of(blank(case, Verdict::Interrupted)));

@@ -77,7 +77,10 @@ pub fn out_of_turn(outcome: &Outcome) -> Failure {
         Outcome::Opened => "opened",
         Outcome::Mapped => "mapped",
         Outcome::Called(_) => "called",
+        Outcome::Done => "done",
+        Outcome::Timed(_) => "timed",
         Outcome::Refused(why) => return Failure::Nonsense(why.clone()),
+        Outcome::Failed(mishap) => return Failure::Nonsense(mishap.text.clone()),
     };
     Failure::Nonsense(format!("`{what}` was answered out of turn"))
 }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::sandbox::Isolation;
-use crate::device::{Argument, Buffer, Call, Target};
+use crate::device::{Argument, Buffer, Call, Mishap, Order, Reading, Target};
 
 /// The longest frame either side takes: some thousand launches with their counters.
 pub const LONGEST_FRAME: usize = 16 << 20;
@@ -35,6 +35,13 @@ pub enum Request {
     Map { len: usize },
     /// Call `solution` once. Answered by `Called`.
     Call { buffers: Vec<Buffer>, arguments: Vec<Argument> },
+    /// Keep what the last call was given, as content 0 or 1. Answered by `Done` or `Failed`.
+    Keep { content: usize },
+    /// Time a series of calls. Answered by `Timed` or `Failed`.
+    Time(Order),
+    /// Copy what call `index` of the series left to the mapped memory. Answered by `Done` or
+    /// `Failed`.
+    Fetch { index: usize },
 }
 
 /// From the worker to the judge.
@@ -44,7 +51,10 @@ pub enum Outcome {
     Opened,
     Mapped,
     Called(Call),
+    Done,
+    Timed(Vec<Reading>),
     Refused(String),
+    Failed(Mishap),
 }
 
 /// From the warden to the judge, once: how the worker ended and what it left.

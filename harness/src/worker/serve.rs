@@ -58,11 +58,35 @@ pub fn serve(claims: &OwnedFd) {
                 }
                 _ => Outcome::Called(Call::Failed(Mishap::other("nothing is open to call"))),
             },
+            Request::Keep { content } => match &mut device {
+                Some(device) => done(device.keep(content)),
+                None => out_of_turn(),
+            },
+            Request::Time(order) => match &mut device {
+                Some(device) => {
+                    let readings = device.series(&order);
+                    flush();
+                    readings.map_or_else(Outcome::Failed, Outcome::Timed)
+                }
+                None => out_of_turn(),
+            },
+            Request::Fetch { index } => match (&mut device, &memory) {
+                (Some(device), Some(memory)) => done(device.fetch(index, memory)),
+                _ => out_of_turn(),
+            },
         };
         if protocol::send(claims.as_fd(), &outcome, None).is_err() {
             return;
         }
     }
+}
+
+fn done(result: Result<(), Mishap>) -> Outcome {
+    result.map_or_else(Outcome::Failed, |()| Outcome::Done)
+}
+
+fn out_of_turn() -> Outcome {
+    Outcome::Failed(Mishap::other("nothing is open to time"))
 }
 
 unsafe extern "C" {

@@ -189,6 +189,12 @@ impl Memory {
         unsafe { sys::cuMemcpyDtoH_v2(to.cast(), self.address + offset as u64, bytes).result() }
     }
 
+    /// Fills it with zeros.
+    pub fn clear(&self) -> Result<(), DriverError> {
+        // SAFETY: allocated and of that length.
+        unsafe { result::memset_d8_sync(self.address, 0, self.len) }
+    }
+
     /// Copies all of `from`, which is no longer, on the GPU.
     pub fn copy(&self, from: &Self) -> Result<(), DriverError> {
         assert!(from.len <= self.len);
