@@ -3,7 +3,7 @@
 
 use harness::{
     device::Launch,
-    report::{self, BenchReport, KernelFacts, Report},
+    report::{self, BenchReport, CardReport, KernelFacts, Report},
 };
 use jiff::Timestamp;
 use leaderboard::{
@@ -77,8 +77,29 @@ fn outcome(report: &Report) -> Outcome {
                 }
             })
             .collect(),
-        environment: Environment::default(),
+        environment: report.card.as_ref().map(|card| environment(card, report)).unwrap_or_default(),
         fault: report.message.clone(),
+    }
+}
+
+/// The clock is the one that the samples saw; NVIDIA's library reads clocks between calls, when they
+/// may have dropped already. It sets them in steps of 15 MHz, and so are they compared.
+fn environment(card: &CardReport, report: &Report) -> Environment {
+    let step = |mhz: f64| 15 * (mhz / 15.0).round() as u32;
+    let seen = report.bench.iter().filter_map(|bench| bench.clock_mhz).reduce(f64::max);
+    let states = || card.before.iter().chain(&card.after);
+    let last = states().last().cloned().unwrap_or_default();
+    let mut throttled: Vec<String> = states().flat_map(|state| state.throttled.clone()).collect();
+    throttled.sort();
+    throttled.dedup();
+    Environment {
+        gpu_uuid: Some(card.uuid.clone()),
+        driver: last.driver,
+        sm_clock_mhz: seen.map(step).or(last.sm_clock_mhz),
+        memory_clock_mhz: last.memory_clock_mhz,
+        temperature_c: last.temperature_c,
+        power_w: last.power_w,
+        throttled,
     }
 }
 

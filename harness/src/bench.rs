@@ -5,11 +5,12 @@ mod paired;
 mod protocol;
 mod stopping;
 
-use problems::{CaseSpec, Problem};
+use problems::{CaseSpec, Direction, Problem};
 
 pub use self::paired::{Pair, Paired, paired};
 use self::protocol::Times;
 pub use self::stopping::{Decision, MedianWithin, Series, StoppingRule};
+use crate::card::Ceilings;
 use crate::check::{Passed, note};
 use crate::gpus::Gpu;
 use crate::report::{BenchReport, CaseReport, KernelFacts};
@@ -24,6 +25,8 @@ pub struct Setup<'a> {
     pub kernels: &'a [KernelFacts],
     pub stage: Stage,
     pub limits: &'a Limits,
+    /// Of this machine's card.
+    pub ceilings: Option<Ceilings>,
 }
 
 /// What came of timing.
@@ -33,6 +36,8 @@ pub struct Benched {
     /// A timed call that was not accepted: then the solution is not either.
     pub failure: Option<CaseReport>,
     pub warnings: Vec<String>,
+    /// Times that are too good to be true: they are no score.
+    pub questions: Vec<String>,
 }
 
 /// Times every size of the bench.
@@ -58,7 +63,9 @@ pub fn bench(
         match protocol::measure(setup, subject, case)? {
             protocol::Measured::Times(times) => {
                 note(&mut benched.warnings, times.warnings(case));
-                benched.sizes.push(measured(setup, case, times)?);
+                let size = measured(setup, case, times)?;
+                benched.questions.extend(question(setup, case, &size)?);
+                benched.sizes.push(size);
             }
             protocol::Measured::Failed(report) => {
                 benched.failure = Some(*report);
@@ -111,13 +118,44 @@ fn modelled(
     })
 }
 
+/// Share of the floor under which a time asks for an explanation rather than a place.
+const BELIEVED: f64 = 0.9;
+
+/// What is to be asked of a time that is below what the GPU can do. Outputs as large as L2 may
+/// still be there when the call is over, and need not have reached memory.
+fn question(
+    setup: &Setup<'_>,
+    case: &CaseSpec,
+    size: &BenchReport,
+) -> Result<Option<String>, Error> {
+    let (bytes, flops) = least(setup, case)?;
+    let buffers = setup.problem.buffers(&case.sizes).map_err(usage)?;
+    let outputs = buffers.iter().filter(|buffer| buffer.direction == Direction::Out);
+    let outputs: usize = outputs.map(|buffer| buffer.bytes).sum();
+    let cached = (outputs as f64).min(setup.gpu.l2_bytes as f64);
+    let floor = roofline::speed_of_light(setup.gpu, (bytes - cached).max(0.0), flops) * 1e6;
+    Ok((size.median_us < BELIEVED * floor).then(|| {
+        format!(
+            "QUESTION: {} takes {:.2} µs, and the least that a {} needs is {floor:.2} µs; so this \
+             is no score. Does every call do all of its work?",
+            size.name, size.median_us, setup.gpu.name
+        )
+    }))
+}
+
+fn usage(error: problems::ManifestError) -> Error {
+    Error::Usage(error.to_string())
+}
+
+/// Bytes that must move and operations that must be done.
+fn least(setup: &Setup<'_>, case: &CaseSpec) -> Result<(f64, f64), Error> {
+    let Setup { problem, .. } = setup;
+    Ok((problem.bytes(&case.sizes).map_err(usage)?, problem.flops(&case.sizes).map_err(usage)?))
+}
+
 /// A report of one time, without samples.
 fn blank(setup: &Setup<'_>, case: &CaseSpec, micros: f64) -> Result<BenchReport, Error> {
-    let fits = |result: Result<f64, problems::ManifestError>| {
-        result.map_err(|error| Error::Usage(error.to_string()))
-    };
-    let bytes = fits(setup.problem.bytes(&case.sizes))?;
-    let flops = fits(setup.problem.flops(&case.sizes))?;
+    let (bytes, flops) = least(setup, case)?;
     let floor = roofline::speed_of_light(setup.gpu, bytes, flops) * 1e6;
     Ok(BenchReport {
         name: case.sizes.to_string(),
@@ -127,6 +165,7 @@ fn blank(setup: &Setup<'_>, case: &CaseSpec, micros: f64) -> Result<BenchReport,
         modelled: false,
         sol_us: floor,
         sol_percent: roofline::percent(floor, micros),
+        copy_us: setup.ceilings.map(|ceilings| bytes / ceilings.copy * 1e6),
         limiter: None,
         occupancy: None,
         samples_us: Vec::new(),

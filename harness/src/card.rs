@@ -1,11 +1,17 @@
 //! The GPUs of this machine, as their driver describes them.
 
+mod ceilings;
+mod state;
+
 use std::fmt;
 
 use cudarc::driver::{DriverError, result, sys};
 
 use crate::device::cuda::driver;
 use crate::gpus::{self, Gpu};
+
+pub use self::ceilings::{Ceilings, Measurement};
+pub use self::state::State;
 
 /// One GPU of this machine.
 #[derive(Clone, Debug, PartialEq)]

@@ -41,8 +41,14 @@ pub fn compare(
             time(configs[1], place, &mut *two, of_b, &mut b.report, emit)?;
         } else {
             let Config { stage, limits, .. } = configs[0];
-            let setup =
-                Setup { problem: a.problem, gpu: &a.gpu, kernels: &[], stage: *stage, limits };
+            let setup = Setup {
+                problem: a.problem,
+                gpu: &a.gpu,
+                kernels: &[],
+                stage: *stage,
+                limits,
+                ceilings: None,
+            };
             let paired = paired(&setup, [one, two], [of_a, of_b], order, emit)?;
             sizes = paired.sizes;
             let [of_a, of_b] = paired.each;

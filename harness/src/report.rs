@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::card::{Ceilings, State};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -28,6 +30,17 @@ pub struct DeviceInfo {
     pub name: String,
     /// "sm_100a"
     pub arch: String,
+}
+
+/// The GPU that a report's times are of, and how it was meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CardReport {
+    pub uuid: String,
+    /// Absent where the driver's management library is not there.
+    pub before: Option<State>,
+    pub after: Option<State>,
+    /// Absent where nothing was timed.
+    pub ceilings: Option<Ceilings>,
 }
 
 /// What `ptxas` says of one kernel.
@@ -75,6 +88,8 @@ pub struct BenchReport {
     /// The least time this size can take: bytes or flops that must move, over the GPU's peak.
     pub sol_us: f64,
     pub sol_percent: f64,
+    /// How long a copy that moves as many bytes takes on this very card.
+    pub copy_us: Option<f64>,
     /// What limits it by the model: "dram", "lsu", "issue", "latency", "launch".
     pub limiter: Option<String>,
     /// Resident warps over those an SM can hold, 0 to 1, of the launch that has the least. Absent
@@ -113,4 +128,6 @@ pub struct Report {
     /// What the solution printed, capped.
     pub log: String,
     pub warnings: Vec<String>,
+    /// Absent unless the device is a GPU.
+    pub card: Option<CardReport>,
 }

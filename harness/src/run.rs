@@ -1,19 +1,19 @@
 //! One solution from its source to its report: compile, check, bench.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use problems::Problem;
 
 use crate::bench::{self, Benched, Setup};
-use crate::card::Card;
+use crate::card::{Card, Ceilings, Measurement, State};
 use crate::check::{self, Passed, note};
 use crate::compile::{self, CompileError, Source};
 use crate::device::mock::{Clock, Mock, Script};
 use crate::directive::Directives;
 use crate::gpus::Gpu;
-use crate::judge::{Docket, Judge};
+use crate::judge::{self, Docket, Judge};
 use crate::place::{self, Place};
-use crate::report::{DeviceInfo, DeviceKind, Verdict};
+use crate::report::{CardReport, DeviceInfo, DeviceKind, Verdict};
 use crate::subject::Subject;
 use crate::toolchain::Search;
 use crate::{Config, DeviceChoice, Error, Event, Report, Stage, stats};
@@ -25,14 +25,37 @@ use crate::{Config, DeviceChoice, Error, Event, Report, Stage, stats};
 /// [`Error`] where no verdict could be reached: an unknown problem, no compiler. A solution that
 /// does not compile, crashes or is wrong is a [`Report`] with its verdict.
 pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-    let Prepared { problem, gpu, subject, mut report, .. } = prepare(config, None, emit)?;
+    let Prepared { problem, gpu, card, subject, mut report, .. } = prepare(config, None, emit)?;
     if let Some(mut subject) = subject
         && let Some(passed) = prove(config, problem, &mut *subject, &mut report, emit)?
         && config.stage > Stage::Check
     {
+        if let (Some(card), Some(about)) = (&card, &mut report.card) {
+            about.ceilings = Some(ceilings(config, card, about.before.as_ref())?);
+        }
         time(config, (problem, &gpu), &mut *subject, &passed, &mut report, emit)?;
     }
     Ok(report)
+}
+
+/// What the card's memory does: measured by the first bench on it, and known ever after.
+fn ceilings(config: &Config, card: &Card, state: Option<&State>) -> Result<Ceilings, Error> {
+    let driver = state.and_then(|state| state.driver.as_deref());
+    if let Some(known) = Measurement::find(card, driver) {
+        return Ok(known.ceilings);
+    }
+    let measured = judge::ceilings(&executable(config)?, card.ordinal)?;
+    Ok(Measurement::keep(card, state, measured).ceilings)
+}
+
+/// The program that is also the worker.
+fn executable(config: &Config) -> Result<PathBuf, Error> {
+    match &config.worker {
+        Some(worker) => Ok(worker.clone()),
+        None => std::env::current_exe().map_err(|error| {
+            Error::machine(format!("this program cannot find itself: {error}"), "start it again")
+        }),
+    }
 }
 
 /// A solution on its device, before anything was asked of it.
@@ -93,6 +116,11 @@ pub(crate) fn prepare(
     let judge = compile(config, problem, &source, &directives, &place, &mut report, emit)?;
     let subject = judge.map(|judge| Box::new(judge) as Box<dyn Subject>);
     let (gpu, card) = place.known();
+    report.card = card.as_ref().map(|card| CardReport {
+        uuid: card.uuid.clone(),
+        before: State::read(&card.uuid),
+        ..CardReport::default()
+    });
     Ok(Prepared { problem, gpu, card, subject, report, clock: None })
 }
 
@@ -132,6 +160,7 @@ fn blank(config: &Config, problem: &Problem, source: &Source, device: DeviceInfo
         geomean_us: None,
         log: String::new(),
         warnings: Vec::new(),
+        card: None,
     }
 }
 
@@ -174,17 +203,11 @@ fn compile(
     };
     report.kernels = artifact.kernels;
     report.warnings = artifact.warnings.iter().map(ToString::to_string).collect();
-    let executable = match &config.worker {
-        Some(worker) => worker.clone(),
-        None => std::env::current_exe().map_err(|error| {
-            Error::machine(format!("this program cannot find itself: {error}"), "start it again")
-        })?,
-    };
     let judge = Judge::new(Docket {
         problem,
         library: artifact.library,
         target: place.target(&report.kernels),
-        executable,
+        executable: executable(config)?,
         log_bytes: config.limits.log_bytes,
         interrupt: config.interrupt.clone(),
     })?;
@@ -218,10 +241,14 @@ pub(crate) fn time(
     emit: &mut dyn FnMut(Event),
 ) -> Result<(), Error> {
     let Config { stage, limits, .. } = config;
-    let setup = Setup { problem, gpu, kernels: &report.kernels, stage: *stage, limits };
+    let ceilings = report.card.as_ref().and_then(|card| card.ceilings);
+    let setup = Setup { problem, gpu, kernels: &report.kernels, stage: *stage, limits, ceilings };
     let benched = bench::bench(&setup, subject, passed, emit)?;
     report.settle(benched);
     report.log = subject.log();
+    if let Some(card) = &mut report.card {
+        card.after = State::read(&card.uuid);
+    }
     Ok(())
 }
 
@@ -235,6 +262,8 @@ impl Report {
                 self.verdict = failure.verdict;
                 self.cases.push(failure);
             }
+            // A score that nothing can reach would stand above all that is true.
+            None if !benched.questions.is_empty() => self.warnings.extend(benched.questions),
             None => {
                 let medians: Vec<f64> = self.bench.iter().map(|size| size.median_us).collect();
                 self.geomean_us = stats::geomean(&medians);

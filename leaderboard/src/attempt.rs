@@ -226,6 +226,11 @@ pub struct Environment {
     pub driver: Option<String>,
     pub sm_clock_mhz: Option<u32>,
     pub memory_clock_mhz: Option<u32>,
+    /// Just after the timing.
+    pub temperature_c: Option<u32>,
+    pub power_w: Option<u32>,
+    /// Why clocks were held down at its beginning or its end: "power cap".
+    pub throttled: Vec<String>,
 }
 
 /// What is recorded: an attempt before the store has given it its id.

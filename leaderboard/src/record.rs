@@ -101,6 +101,10 @@ struct EnvironmentRecord {
     driver: Option<String>,
     sm_clock_mhz: Option<u32>,
     memory_clock_mhz: Option<u32>,
+    temperature_c: Option<u32>,
+    power_w: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    throttled: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,11 +151,22 @@ struct CaseRecord {
 
 impl EnvironmentRecord {
     fn is_empty(&self) -> bool {
-        let Self { gpu_uuid, driver, sm_clock_mhz, memory_clock_mhz } = self;
+        let Self {
+            gpu_uuid,
+            driver,
+            sm_clock_mhz,
+            memory_clock_mhz,
+            temperature_c,
+            power_w,
+            throttled,
+        } = self;
         gpu_uuid.is_none()
             && driver.is_none()
             && sm_clock_mhz.is_none()
             && memory_clock_mhz.is_none()
+            && temperature_c.is_none()
+            && power_w.is_none()
+            && throttled.is_empty()
     }
 }
 

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use harness::device::Launch;
-use harness::report::{BenchReport, CaseReport, DeviceInfo, KernelFacts, Report, Verdict};
+use harness::report::{
+    BenchReport, CardReport, CaseReport, DeviceInfo, KernelFacts, Report, Verdict,
+};
 use leaderboard::AttemptId;
 use serde::Serialize;
 
@@ -35,6 +37,7 @@ pub struct Solved<'a> {
     recorded: Recorded<'a>,
     log: &'a str,
     warnings: &'a [String],
+    card: Option<&'a CardReport>,
 }
 
 /// What `submit` adds to it.
@@ -89,6 +92,7 @@ struct Bench<'a> {
     modelled: bool,
     sol_us: f64,
     sol_percent: f64,
+    copy_us: Option<f64>,
     limiter: Option<&'a str>,
     occupancy: Option<f64>,
     samples_us: &'a [f64],
@@ -109,6 +113,7 @@ impl<'a> Bench<'a> {
             modelled: bench.modelled,
             sol_us: bench.sol_us,
             sol_percent: bench.sol_percent,
+            copy_us: bench.copy_us,
             limiter: bench.limiter.as_deref(),
             occupancy: bench.occupancy,
             samples_us: &bench.samples_us,
@@ -167,6 +172,7 @@ pub fn solved<'a>(report: &'a Report, recorded: Recorded<'a>) -> Solved<'a> {
         recorded,
         log: &report.log,
         warnings: &report.warnings,
+        card: report.card.as_ref(),
     }
 }
 

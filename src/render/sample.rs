@@ -48,6 +48,7 @@ pub fn accepted() -> Report {
         modelled: true,
         log: String::new(),
         warnings: Vec::new(),
+        card: None,
     }
 }
 
@@ -140,6 +141,7 @@ fn timed(m: u64, k: u64, median_us: f64, sol_us: f64, limiter: &str) -> BenchRep
         modelled: true,
         sol_us,
         sol_percent: sol_us / median_us * 100.0,
+        copy_us: None,
         limiter: Some(limiter.into()),
         occupancy: Some(0.75),
         samples_us: vec![median_us],

@@ -6,6 +6,7 @@
 //! A series costs no such copies. Two contents stay on the GPU; each timed call gets a mixture of
 //! them in a mirror of its own, and a fingerprint of what it wrote.
 
+pub(crate) mod ceilings;
 pub(crate) mod driver;
 mod kernels;
 mod stopwatch;

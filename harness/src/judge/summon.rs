@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use super::link::{Failure, Link};
 use super::log::Log;
+use crate::card::Ceilings;
 use crate::worker::SCRATCH;
 use crate::worker::protocol::{Outcome, Request};
 use crate::worker::sandbox::Isolation;
@@ -26,6 +27,24 @@ pub fn isolation(executable: &Path) -> Result<Isolation, Error> {
             "install nibble anew",
         )
     })
+}
+
+/// How fast the memory of GPU `ordinal` is, measured now, in a worker that opens no solution.
+///
+/// # Errors
+///
+/// [`Error::Machine`] where it cannot be measured.
+pub fn ceilings(executable: &Path, ordinal: usize) -> Result<Ceilings, Error> {
+    let failed =
+        || Error::machine("this GPU's memory could not be measured", "nibble doctor says more");
+    let limit = Duration::from_secs(30);
+    let scratch = scratch()?;
+    let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
+    confine(&mut link, scratch.path(), Some(ordinal), limit).map_err(|_| failed())?;
+    match link.ask(&Request::Ceilings, None, limit) {
+        Ok(Outcome::Measured(ceilings)) => Ok(ceilings),
+        _ => Err(failed()),
+    }
 }
 
 /// The only folder that a solution may write in.
@@ -77,6 +96,7 @@ pub fn out_of_turn(outcome: &Outcome) -> Failure {
         Outcome::Opened => "opened",
         Outcome::Mapped => "mapped",
         Outcome::Called(_) => "called",
+        Outcome::Measured(_) => "measured",
         Outcome::Done => "done",
         Outcome::Timed(_) => "timed",
         Outcome::Refused(why) => return Failure::Nonsense(why.clone()),

@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::sandbox::Isolation;
+use crate::card::Ceilings;
 use crate::device::{Argument, Buffer, Call, Mishap, Order, Reading, Target};
 
 /// The longest frame either side takes: some thousand launches with their counters.
@@ -35,6 +36,8 @@ pub enum Request {
     Map { len: usize },
     /// Call `solution` once. Answered by `Called`.
     Call { buffers: Vec<Buffer>, arguments: Vec<Argument> },
+    /// Measure the GPU's memory. Answered by `Measured` or `Refused`.
+    Ceilings,
     /// Keep what the last call was given, as content 0 or 1. Answered by `Done` or `Failed`.
     Keep { content: usize },
     /// Time a series of calls. Answered by `Timed` or `Failed`.
@@ -51,6 +54,7 @@ pub enum Outcome {
     Opened,
     Mapped,
     Called(Call),
+    Measured(Ceilings),
     Done,
     Timed(Vec<Reading>),
     Refused(String),

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use super::protocol::{self, Outcome, Request};
 use super::sandbox;
-use crate::device::cuda::Context;
+use crate::device::cuda::{self, Context};
 use crate::device::{self, Call, Device, Mishap};
 use crate::shared::Map;
 
@@ -58,6 +58,13 @@ pub fn serve(claims: &OwnedFd) {
                 }
                 _ => Outcome::Called(Call::Failed(Mishap::other("nothing is open to call"))),
             },
+            Request::Ceilings => {
+                let measured = gpu.as_ref().ok_or_else(|| "no GPU is open".to_owned());
+                match measured.and_then(cuda::ceilings::measure) {
+                    Ok(ceilings) => Outcome::Measured(ceilings),
+                    Err(reason) => Outcome::Refused(reason),
+                }
+            }
             Request::Keep { content } => match &mut device {
                 Some(device) => done(device.keep(content)),
                 None => out_of_turn(),
