@@ -100,7 +100,7 @@ pub struct Order {
     /// One for each call: which units are of which content, and what the outputs hold before.
     pub keys: Vec<u64>,
     pub temperature: Temperature,
-    /// Record the end only when the whole GPU is idle.
+    /// Record the end only when the whole GPU has been free.
     pub drained: bool,
     /// Inputs, with the bytes of one unit.
     pub inputs: Vec<(usize, usize)>,

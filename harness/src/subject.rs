@@ -38,7 +38,7 @@ pub trait Subject {
 pub struct Manner {
     pub count: usize,
     pub temperature: Temperature,
-    /// Each call's end is when the whole GPU is idle.
+    /// Each call's end is when the whole GPU has been free.
     pub drained: bool,
 }
 

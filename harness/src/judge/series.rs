@@ -21,8 +21,8 @@ use crate::worker::protocol::{Outcome, Request};
 
 /// Calls on each side of the comparison that finds unfinished work.
 const DRAINED: usize = 5;
-/// Nanoseconds that a wait for the GPU adds between a call's end and the event behind it.
-const WAIT: f64 = 30e3;
+/// Nanoseconds that finding out whether the GPU is free adds to a call, at most.
+const WAIT: f64 = 5e3;
 
 /// Stops a series: a report that says why, or a machine that cannot.
 enum Stop {
@@ -149,8 +149,8 @@ impl Judge {
         Ok(())
     }
 
-    /// Whether a call is over when its end is recorded: with the whole GPU idle at its end it must
-    /// not take half as long again. Waiting costs up to [`WAIT`] of its own.
+    /// Whether a call is over when its end is recorded: until the whole GPU has been free it must
+    /// not take half as long again. Finding that out costs up to [`WAIT`] of its own.
     fn drain(&mut self, case: &CaseSpec, mixing: &Mixing, limit: Duration) -> Result<(), Stop> {
         let mut times = Vec::new();
         for drained in [false, true] {

@@ -27,7 +27,7 @@ fn measured(context: &Context) -> Result<Ceilings, DriverError> {
     // Zeros move faster than data on some GPUs.
     stopwatch.kernels.poison(from.address, bytes, 1)?;
     let mut best = |run: &dyn Fn(&Kernels) -> Result<(), DriverError>| {
-        let kernels = Kernels::load(context.sms)?;
+        let kernels = Kernels::load(context)?;
         let mut least = f64::INFINITY;
         for _ in 0..RUNS {
             let mut ran = Ok(());

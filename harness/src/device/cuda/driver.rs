@@ -87,6 +87,8 @@ pub struct Context {
     /// Bytes.
     pub l2: usize,
     pub sms: u32,
+    /// Threads that one SM holds.
+    pub threads: u32,
     /// Of the SMs, kHz.
     pub clock_khz: u32,
 }
@@ -112,6 +114,7 @@ impl Context {
             device,
             l2: attribute(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
             sms: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            threads: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
             clock_khz: attribute(A::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
         })
     }

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_void};
 
 use cudarc::driver::{DriverError, result, sys};
 
-use super::driver::STREAM;
+use super::driver::{Context, STREAM};
 
 /// The text; a zero byte ends it for the driver.
 const TEXT: &str = concat!(include_str!("kernels.ptx"), "\0");
@@ -30,12 +30,14 @@ pub struct Kernels {
     mix: sys::CUfunction,
     poison: sys::CUfunction,
     fingerprint: sys::CUfunction,
-    /// Blocks that fill the GPU.
+    /// Blocks that keep the GPU's memory busy.
     blocks: u32,
+    /// Blocks and threads of each that leave no room for another warp.
+    whole: (u32, u32),
 }
 
 impl Kernels {
-    pub fn load(sms: u32) -> Result<Self, DriverError> {
+    pub fn load(context: &Context) -> Result<Self, DriverError> {
         // SAFETY: a text that ends with a zero byte; the module is never unloaded.
         let module = unsafe { result::module::load_data(TEXT.as_ptr().cast()) }?;
         let function = |name: &str| {
@@ -51,13 +53,16 @@ impl Kernels {
             mix: function("mix")?,
             poison: function("poison")?,
             fingerprint: function("fingerprint")?,
-            blocks: 8 * sms.max(1),
+            blocks: 8 * context.sms,
+            whole: (2 * context.sms, context.threads / 2),
         })
     }
 
-    /// Keeps the GPU busy for `cycles`; what it saw of its clocks goes to the four words at `out`.
+    /// Keeps all of the GPU busy for `cycles`, once all of it is free; what it saw of its clocks
+    /// goes to the four words at `out`.
     pub fn spin(&self, out: u64, cycles: u64) -> Result<(), DriverError> {
-        launch(self.spin, 1, 1, &[Value::Word(out), Value::Word(cycles)])
+        let (blocks, threads) = self.whole;
+        launch(self.spin, blocks, threads, &[Value::Word(out), Value::Word(cycles)])
     }
 
     pub fn write_tiles(&self, to: u64, tiles: u32) -> Result<(), DriverError> {

@@ -11,9 +11,12 @@
 //!    evict what was written. Without them the timed call would pay for writing back our own dirty
 //!    lines.
 //! 3. *wait*: whatever a solution left running ends now, or never does, and the deadline finds it.
-//! 4. *spin*: the GPU is busy while the host enqueues, so that launch latency is not timed. At most
+//! 4. *spin*: all of the GPU is busy while the host enqueues, so that launch latency is not timed,
+//!    and nothing of the call runs before the first event, on whatever stream. At most
 //!    [`LONGEST_SPIN`], so host work is hidden for that long and no longer.
-//! 5. *events* around the one call; its host time is kept as well.
+//! 5. *events* around the one call; its host time is kept as well. A *drained* call has a second
+//!    spin of no length before the last event: it starts when all of the GPU is free, hence when
+//!    work on other streams is over too.
 
 use std::time::Instant;
 
@@ -46,7 +49,7 @@ impl Stopwatch {
     pub fn new(context: &Context) -> Result<Self, DriverError> {
         let timed = sys::CUevent_flags::CU_EVENT_DEFAULT;
         Ok(Self {
-            kernels: Kernels::load(context.sms)?,
+            kernels: Kernels::load(context)?,
             start: result::event::create(timed)?,
             end: result::event::create(timed)?,
             flush: Memory::new((2 * context.l2).next_multiple_of(TILE))?,
@@ -58,8 +61,8 @@ impl Stopwatch {
     }
 
     /// Times `call`, then enqueues `after` behind it, at once. With `drained` the end is recorded
-    /// when the whole GPU is idle: work on streams that the default stream does not wait for is
-    /// then timed too, and so is the host's wait.
+    /// once all of the GPU has been free: work on streams that the default stream does not wait for
+    /// is then timed too.
     pub fn time(
         &mut self,
         temperature: Temperature,
@@ -86,7 +89,7 @@ impl Stopwatch {
         call();
         let host_ns = called.elapsed().as_nanos() as u64;
         if drained {
-            driver::synchronize()?;
+            self.kernels.spin(self.words.address, 0)?;
         }
         // SAFETY: as above.
         unsafe { result::event::record(self.end, STREAM) }?;
