@@ -29,7 +29,8 @@ use problems::{BufferSpec, CaseSpec, Direction, Poison, Problem, ScalarValue};
 use tempfile::TempDir;
 
 use self::bytes::Bytes;
-use self::content::{Content, sides};
+pub(crate) use self::content::Content;
+use self::content::sides;
 use self::link::{Failure, Link};
 use self::log::Log;
 use self::mixture::Mixture;
@@ -130,6 +131,31 @@ impl Judge {
         }
         let content = Content::draw(self.docket.problem, case, &buffers, None)?;
         Ok(self.examine(case, &buffers, &content, limit)?.trial)
+    }
+
+    /// Inputs for a case, to be given to more than one judge.
+    pub(crate) fn content(&self, case: &CaseSpec) -> Result<Content, Error> {
+        Content::draw(self.docket.problem, case, &self.buffers(case)?, None)
+    }
+
+    /// All output bytes of one call with this content; why there are none, else.
+    pub(crate) fn outputs(
+        &mut self,
+        case: &CaseSpec,
+        content: &Content,
+        limit: Duration,
+    ) -> Result<Result<Vec<u8>, String>, Error> {
+        if let Some(trial) = self.unopened(case, limit)? {
+            return Ok(Err(trial.report.explanation.join(" ")));
+        }
+        let buffers = self.buffers(case)?;
+        let Examined { trial, outputs, .. } = self.examine(case, &buffers, content, limit)?;
+        Ok(match trial.report.verdict {
+            Verdict::Accepted | Verdict::WrongAnswer => {
+                Ok(outputs.iter().flat_map(|bytes| bytes.as_slice().to_vec()).collect())
+            }
+            _ => Err(trial.report.explanation.join(" ")),
+        })
     }
 
     fn buffers(&self, case: &CaseSpec) -> Result<Vec<BufferSpec>, Error> {

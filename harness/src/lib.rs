@@ -8,6 +8,7 @@ pub mod check;
 pub mod compare;
 pub mod compile;
 pub mod config;
+pub mod conformance;
 pub mod device;
 pub mod diagnose;
 pub mod directive;

@@ -79,10 +79,7 @@ pub(crate) fn prepare(
     clock: Option<Clock>,
     emit: &mut dyn FnMut(Event),
 ) -> Result<Prepared, Error> {
-    let source = Source::read(&config.file).map_err(|error| Error::Usage(error.to_string()))?;
-    let directives = Directives::parse(&source.text)
-        .map_err(|error| Error::Usage(format!("{}: {error}", config.file.display())))?;
-    let problem = problem(config, &directives, &source.path)?;
+    let (source, directives, problem) = read(config)?;
     if let DeviceChoice::Mock(script) = &config.device {
         let script = Script::read(script)?;
         let gpu = place::gpu(&script.arch)?.clone();
@@ -122,6 +119,32 @@ pub(crate) fn prepare(
         ..CardReport::default()
     });
     Ok(Prepared { problem, gpu, card, subject, report, clock: None })
+}
+
+/// The file, what it says of itself, and the problem it solves.
+fn read(config: &Config) -> Result<(Source, Directives, &'static Problem), Error> {
+    let source = Source::read(&config.file).map_err(|error| Error::Usage(error.to_string()))?;
+    let directives = Directives::parse(&source.text)
+        .map_err(|error| Error::Usage(format!("{}: {error}", config.file.display())))?;
+    let problem = problem(config, &directives, &source.path)?;
+    Ok((source, directives, problem))
+}
+
+/// A solution's judge, and where it sits.
+pub(crate) struct Placed {
+    pub problem: &'static Problem,
+    pub arch: String,
+    /// Absent where the solution does not compile.
+    pub judge: Option<Judge>,
+}
+
+/// A judge for a solution on the emulator or on a GPU.
+pub(crate) fn judges(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Placed, Error> {
+    let (source, directives, problem) = read(config)?;
+    let place = Place::find(config, &directives, &problem.manifest().arch, &mut |_| ())?;
+    let mut report = blank(config, problem, &source, place.info());
+    let judge = compile(config, problem, &source, &directives, &place, &mut report, emit)?;
+    Ok(Placed { problem, arch: place.arch().to_owned(), judge })
 }
 
 /// `--problem`, else the directive, else the nearest folder that is called like a problem.

@@ -22,7 +22,7 @@ use crate::worker::protocol::{Outcome, Request};
 /// Calls on each side of the comparison that finds unfinished work.
 const DRAINED: usize = 5;
 /// Nanoseconds that finding out whether the GPU is free adds to a call, at most.
-const WAIT: f64 = 5e3;
+const WAIT: f64 = 3e3;
 
 /// Stops a series: a report that says why, or a machine that cannot.
 enum Stop {

@@ -4,7 +4,7 @@
 //! Programming Guide, "Driver API", interoperability): memory that is allocated here is memory to
 //! it, and its default stream is stream 0 here.
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 
 use cudarc::driver::{DriverError, result, sys};
 
@@ -211,5 +211,60 @@ impl Drop for Memory {
         // SAFETY: allocated by `new`, freed once. After a sticky error this fails, and the process
         // ends anyway.
         let _ = unsafe { result::free_sync(self.address) };
+    }
+}
+
+/// PTX that the driver has compiled for its GPU. Never unloaded: nibble's own kernels live as long
+/// as the process, and what else is loaded is small.
+#[derive(Debug)]
+pub struct Module(sys::CUmodule);
+
+/// A kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Function(sys::CUfunction);
+
+/// One value of a kernel's parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    Word(u64),
+    Half(u32),
+}
+
+impl Module {
+    pub fn load(text: &str) -> Result<Self, DriverError> {
+        let text =
+            CString::new(text).map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_INVALID_PTX))?;
+        // SAFETY: a text that ends with a zero byte.
+        unsafe { result::module::load_data(text.as_ptr().cast()) }.map(Self)
+    }
+
+    pub fn function(&self, name: &str) -> Result<Function, DriverError> {
+        let name =
+            CString::new(name).map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND))?;
+        // SAFETY: a module that is loaded.
+        unsafe { result::module::get_function(self.0, name) }.map(Function)
+    }
+}
+
+impl Function {
+    /// Launches so many blocks of so many threads. The values must be the kernel's parameters, in
+    /// order, and each as wide.
+    pub fn launch(
+        self,
+        (blocks, threads): (u32, u32),
+        values: &[Value],
+    ) -> Result<(), DriverError> {
+        let mut pointers: Vec<*mut c_void> = values
+            .iter()
+            .map(|value| match value {
+                Value::Word(word) => std::ptr::from_ref(word).cast_mut().cast(),
+                Value::Half(half) => std::ptr::from_ref(half).cast_mut().cast(),
+            })
+            .collect();
+        // SAFETY: a function of a loaded module; one pointer for each parameter, to a value that
+        // the driver copies before it returns.
+        unsafe {
+            result::launch_kernel(self.0, (blocks, 1, 1), (threads, 1, 1), 0, STREAM, &mut pointers)
+        }
     }
 }

@@ -1,35 +1,23 @@
 //! nibble's own kernels: `kernels.ptx`, compiled by the driver for the GPU at hand.
 
-use std::ffi::{CString, c_void};
+use cudarc::driver::DriverError;
 
-use cudarc::driver::{DriverError, result, sys};
-
-use super::driver::{Context, STREAM};
-
-/// The text; a zero byte ends it for the driver.
-const TEXT: &str = concat!(include_str!("kernels.ptx"), "\0");
+use super::driver::{Context, Function, Module, Value};
 
 /// Bytes that one block of a tile kernel handles at once.
 pub const TILE: usize = 16 << 10;
 
 const THREADS: u32 = 256;
 
-/// One value of a kernel's parameters.
-#[derive(Clone, Copy, Debug)]
-pub enum Value {
-    Word(u64),
-    Half(u32),
-}
-
 #[derive(Debug)]
 pub struct Kernels {
-    spin: sys::CUfunction,
-    write_tiles: sys::CUfunction,
-    read_tiles: sys::CUfunction,
-    copy_tiles: sys::CUfunction,
-    mix: sys::CUfunction,
-    poison: sys::CUfunction,
-    fingerprint: sys::CUfunction,
+    spin: Function,
+    write_tiles: Function,
+    read_tiles: Function,
+    copy_tiles: Function,
+    mix: Function,
+    poison: Function,
+    fingerprint: Function,
     /// Blocks that keep the GPU's memory busy.
     blocks: u32,
     /// Blocks and threads of each that leave no room for another warp.
@@ -38,13 +26,8 @@ pub struct Kernels {
 
 impl Kernels {
     pub fn load(context: &Context) -> Result<Self, DriverError> {
-        // SAFETY: a text that ends with a zero byte; the module is never unloaded.
-        let module = unsafe { result::module::load_data(TEXT.as_ptr().cast()) }?;
-        let function = |name: &str| {
-            let name = CString::new(name).unwrap_or_default();
-            // SAFETY: the module just loaded.
-            unsafe { result::module::get_function(module, name) }
-        };
+        let module = Module::load(include_str!("kernels.ptx"))?;
+        let function = |name| module.function(name);
         Ok(Self {
             spin: function("spin")?,
             write_tiles: function("write_tiles")?,
@@ -61,23 +44,22 @@ impl Kernels {
     /// Keeps all of the GPU busy for `cycles`, once all of it is free; what it saw of its clocks
     /// goes to the four words at `out`.
     pub fn spin(&self, out: u64, cycles: u64) -> Result<(), DriverError> {
-        let (blocks, threads) = self.whole;
-        launch(self.spin, blocks, threads, &[Value::Word(out), Value::Word(cycles)])
+        self.spin.launch(self.whole, &[Value::Word(out), Value::Word(cycles)])
     }
 
     pub fn write_tiles(&self, to: u64, tiles: u32) -> Result<(), DriverError> {
         let values = [Value::Word(to), Value::Half(tiles), Value::Half(0x5eed_f00d)];
-        launch(self.write_tiles, self.blocks, THREADS, &values)
+        self.write_tiles.launch((self.blocks, THREADS), &values)
     }
 
     pub fn read_tiles(&self, from: u64, tiles: u32, sink: u64) -> Result<(), DriverError> {
         let values = [Value::Word(from), Value::Half(tiles), Value::Word(sink)];
-        launch(self.read_tiles, self.blocks, THREADS, &values)
+        self.read_tiles.launch((self.blocks, THREADS), &values)
     }
 
     pub fn copy_tiles(&self, to: u64, from: u64, tiles: u32) -> Result<(), DriverError> {
         let values = [Value::Word(to), Value::Word(from), Value::Half(tiles)];
-        launch(self.copy_tiles, self.blocks, THREADS, &values)
+        self.copy_tiles.launch((self.blocks, THREADS), &values)
     }
 
     /// A content of `bytes` bytes, in units of `unit` bytes from `a` or `b`; both multiples of 16.
@@ -97,13 +79,13 @@ impl Kernels {
             Value::Half((unit / 16) as u32),
             Value::Word(key),
         ];
-        launch(self.mix, self.blocks, THREADS, &values)
+        self.mix.launch((self.blocks, THREADS), &values)
     }
 
     /// Fills `bytes` bytes, a multiple of 8, with the pattern of [`problems::Poison`].
     pub fn poison(&self, to: u64, bytes: usize, seed: u64) -> Result<(), DriverError> {
         let values = [Value::Word(to), Value::Word(bytes as u64 / 8), Value::Word(seed)];
-        launch(self.poison, self.blocks, THREADS, &values)
+        self.poison.launch((self.blocks, THREADS), &values)
     }
 
     /// Adds the fingerprint of `bytes` bytes, a multiple of 8, to the word at `sum`.
@@ -116,26 +98,6 @@ impl Kernels {
     ) -> Result<(), DriverError> {
         let values =
             [Value::Word(from), Value::Word(bytes as u64 / 8), Value::Word(key), Value::Word(sum)];
-        launch(self.fingerprint, self.blocks, THREADS, &values)
-    }
-}
-
-fn launch(
-    kernel: sys::CUfunction,
-    blocks: u32,
-    threads: u32,
-    values: &[Value],
-) -> Result<(), DriverError> {
-    let mut pointers: Vec<*mut c_void> = values
-        .iter()
-        .map(|value| match value {
-            Value::Word(word) => std::ptr::from_ref(word).cast_mut().cast(),
-            Value::Half(half) => std::ptr::from_ref(half).cast_mut().cast(),
-        })
-        .collect();
-    // SAFETY: one pointer for each parameter of the kernel, to a value of its width, which the
-    // driver copies before it returns.
-    unsafe {
-        result::launch_kernel(kernel, (blocks, 1, 1), (threads, 1, 1), 0, STREAM, &mut pointers)
+        self.fingerprint.launch((self.blocks, THREADS), &values)
     }
 }
