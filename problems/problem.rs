@@ -98,6 +98,18 @@ impl Problem {
         self.manifest.bench.cases().collect()
     }
 
+    /// These sizes, in the signature's order.
+    ///
+    /// # Errors
+    /// Sizes that the problem does not have, or that its shapes do not fit.
+    pub fn sizes(&self, named: &[(String, u64)]) -> Result<Sizes, ManifestError> {
+        let named = Sizes::new(named.iter().map(|(name, size)| (name.as_str(), *size)));
+        let order = self.manifest.signature.iter().map(|parameter| parameter.name.clone());
+        let sizes = named.sorted_by(&order.collect::<Vec<_>>());
+        self.manifest.validate(&sizes)?;
+        Ok(sizes)
+    }
+
     /// The buffers of a call, in the signature's order.
     ///
     /// # Errors

@@ -90,7 +90,7 @@ pub enum Command {
     /// Compile and prove; no timing, no record
     Check(Solve),
     /// Check, then time; no record
-    Bench(Solve),
+    Bench(Bench),
     /// Check, time, record and rank
     Submit(Submit),
     /// The boards: who is fastest
@@ -145,6 +145,9 @@ pub enum Command {
     /// Print a completion script for a shell
     #[command(hide = true)]
     Completions { shell: Shell },
+    /// Hold the emulator to this machine's GPU: the list of instructions, or .ptx and .cu files
+    #[command(name = "__conform", hide = true)]
+    Conform { files: Vec<PathBuf> },
     /// The untrusted half; started by nibble itself
     #[command(name = "__worker", hide = true)]
     Worker {
@@ -226,6 +229,15 @@ pub struct Solve {
     /// Seconds the check of one case may take
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Bench {
+    #[command(flatten)]
+    pub solve: Solve,
+    /// Time this size instead of the problem's, as m=8192,k=8192; may be repeated
+    #[arg(long = "size", value_name = "SIZE")]
+    pub sizes: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -21,6 +21,8 @@ use crate::{Error, Event, Limits, Stage, model, roofline};
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     pub problem: &'a Problem,
+    /// What to time.
+    pub cases: &'a [CaseSpec],
     pub gpu: &'a Gpu,
     pub kernels: &'a [KernelFacts],
     pub stage: Stage,
@@ -52,7 +54,7 @@ pub fn bench(
     emit: &mut dyn FnMut(Event),
 ) -> Result<Benched, Error> {
     let mut benched = Benched::default();
-    let cases = cases(setup.problem);
+    let cases = setup.cases;
     for (index, case) in cases.iter().enumerate() {
         emit(Event::BenchStarted { name: case.sizes.to_string(), index, count: cases.len() });
         let launches = passed.launches(case);
@@ -78,15 +80,27 @@ pub fn bench(
     Ok(benched)
 }
 
+/// What is timed: one case of each size of the bench, or of the sizes that were asked for instead.
 /// Sizes are timed, not families: the first family of a size stands for it.
-fn cases(problem: &Problem) -> Vec<CaseSpec> {
+///
+/// # Errors
+///
+/// [`Error::Usage`] for sizes that the problem cannot have.
+pub fn cases(problem: &Problem, instead: &[Vec<(String, u64)>]) -> Result<Vec<CaseSpec>, Error> {
     let mut cases: Vec<CaseSpec> = Vec::new();
     for case in problem.bench_cases() {
         if !cases.iter().any(|earlier| earlier.sizes == case.sizes) {
             cases.push(case);
         }
     }
-    cases
+    if let (false, Some(model)) = (instead.is_empty(), cases.first()) {
+        let asked = instead.iter().map(|named| {
+            let sizes = problem.sizes(named).map_err(usage)?;
+            Ok(CaseSpec { sizes, ..model.clone() })
+        });
+        return asked.collect();
+    }
+    Ok(cases)
 }
 
 fn measured(setup: &Setup<'_>, case: &CaseSpec, times: Times) -> Result<BenchReport, Error> {

@@ -37,7 +37,7 @@ pub struct Checked {
 }
 
 /// Runs the check. A wrong answer does not end it: the families that fail tell what is wrong. The
-/// large sizes wait for the small ones to pass, and a crash or a time-out ends it, since the next
+/// cases of the `bench` come last and wait for the others to pass, and a crash or a time-out ends it, since the next
 /// case would cost as much and say the same.
 ///
 /// # Errors
@@ -45,15 +45,15 @@ pub struct Checked {
 /// [`Error::Machine`] where this machine cannot run it.
 pub fn check(
     problem: &Problem,
+    bench: &[CaseSpec],
     subject: &mut dyn Subject,
     limits: &Limits,
     emit: &mut dyn FnMut(Event),
 ) -> Result<Checked, Error> {
-    let bench = problem.bench_cases();
     let mut cases = problem.check_cases();
     cases.retain(|case| !bench.contains(case));
     let small = cases.len();
-    cases.extend(bench);
+    cases.extend_from_slice(bench);
 
     let mut checked = Checked {
         cases: Vec::new(),

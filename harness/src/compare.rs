@@ -1,6 +1,6 @@
 //! Two solutions, built and run now, on one device, so that their times can be compared.
 
-use crate::bench::{Pair, Setup, paired};
+use crate::bench::{Pair, Setup, cases, paired};
 use crate::check::Passed;
 use crate::run::{Prepared, prepare, prove, time};
 use crate::{Config, Error, Event, Report};
@@ -41,8 +41,10 @@ pub fn compare(
             time(configs[1], place, &mut *two, of_b, &mut b.report, emit)?;
         } else {
             let Config { stage, limits, .. } = configs[0];
+            let cases = cases(a.problem, &configs[0].sizes)?;
             let setup = Setup {
                 problem: a.problem,
+                cases: &cases,
                 gpu: &a.gpu,
                 kernels: &[],
                 stage: *stage,

@@ -96,6 +96,8 @@ pub struct Config {
     /// Absent: the file's directive, else the problem's. On a GPU, the GPU's.
     pub arch: Option<String>,
     pub stage: Stage,
+    /// Timed, and proven, instead of the problem's own sizes; empty: those.
+    pub sizes: Vec<Vec<(String, u64)>>,
     /// `--nvcc`; absent: `NIBBLE_NVCC`, `CUDA_HOME`, `PATH`, the managed toolchain.
     pub nvcc: Option<PathBuf>,
     pub limits: Limits,
@@ -113,6 +115,7 @@ impl Config {
             device: DeviceChoice::Auto,
             arch: None,
             stage,
+            sizes: Vec::new(),
             nvcc: None,
             limits: Limits::default(),
             interrupt: Interrupt::default(),

@@ -245,7 +245,13 @@ pub(crate) fn prove(
     report: &mut Report,
     emit: &mut dyn FnMut(Event),
 ) -> Result<Option<Passed>, Error> {
-    let checked = check::check(problem, subject, &config.limits, emit)?;
+    let checked = check::check(
+        problem,
+        &bench::cases(problem, &config.sizes)?,
+        subject,
+        &config.limits,
+        emit,
+    )?;
     report.verdict = checked.verdict;
     report.message = checked.message;
     report.cases = checked.cases;
@@ -265,7 +271,16 @@ pub(crate) fn time(
 ) -> Result<(), Error> {
     let Config { stage, limits, .. } = config;
     let ceilings = report.card.as_ref().and_then(|card| card.ceilings);
-    let setup = Setup { problem, gpu, kernels: &report.kernels, stage: *stage, limits, ceilings };
+    let cases = bench::cases(problem, &config.sizes)?;
+    let setup = Setup {
+        problem,
+        cases: &cases,
+        gpu,
+        kernels: &report.kernels,
+        stage: *stage,
+        limits,
+        ceilings,
+    };
     let benched = bench::bench(&setup, subject, passed, emit)?;
     report.settle(benched);
     report.log = subject.log();

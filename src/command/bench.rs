@@ -4,11 +4,24 @@ use harness::Stage;
 
 use super::solve::{self, Shown};
 use crate::{
-    args::Solve,
+    args::Bench,
     config::Config,
-    exit::{Exit, Result},
+    exit::{Exit, Failure, Result},
 };
 
-pub fn run(solve: &Solve, config: &Config) -> Result<Exit> {
-    solve::each(solve, Stage::Bench, config, |report| Ok(Shown::of(report)))
+pub fn run(bench: &Bench, config: &Config) -> Result<Exit> {
+    let sizes: Result<Vec<_>> = bench.sizes.iter().map(|typed| size(typed)).collect();
+    let sizes = sizes?;
+    solve::each(&bench.solve, &sizes, Stage::Bench, config, |report| Ok(Shown::of(report)))
+}
+
+/// `m=8192,k=8192`; whether the problem has such sizes is its own to say.
+fn size(typed: &str) -> Result<Vec<(String, u64)>> {
+    let part = |part: &str| {
+        let (name, size) = part.split_once('=')?;
+        Some((name.trim().to_owned(), size.trim().parse().ok().filter(|size| *size > 0)?))
+    };
+    typed.split(',').map(part).collect::<Option<_>>().ok_or_else(|| {
+        Failure::usage(format!("`{typed}` is not a size")).next("write it like m=8192,k=8192")
+    })
 }

@@ -10,5 +10,5 @@ use crate::{
 };
 
 pub fn run(solve: &Solve, config: &Config) -> Result<Exit> {
-    solve::each(solve, Stage::Check, config, |report| Ok(Shown::of(report)))
+    solve::each(solve, &[], Stage::Check, config, |report| Ok(Shown::of(report)))
 }

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod compare;
 mod completions;
+mod conform;
 mod diff;
 mod doctor;
 mod export;
@@ -37,7 +38,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Show { problem } => show::run(&problem, config),
         Command::New(new) => new::run(&new, config),
         Command::Check(solve) => check::run(&solve, config),
-        Command::Bench(solve) => bench::run(&solve, config),
+        Command::Bench(bench) => bench::run(&bench, config),
         Command::Submit(submit) => submit::run(&submit, config),
         Command::Leaderboard(board) => match board.action {
             None => leaderboard::run(&board, config),
@@ -54,6 +55,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Reference(reference) => reference::run(&reference, config),
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
+        Command::Conform { files } => conform::run(&files, config),
         Command::Completions { shell } => completions::run(shell, config),
         Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
     }

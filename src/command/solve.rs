@@ -41,6 +41,7 @@ impl Shown {
 /// that lacks something lacks it for the next file too, and Ctrl-C is meant for the command.
 pub fn each(
     solve: &Solve,
+    sizes: &[Vec<(String, u64)>],
     stage: Stage,
     config: &Config,
     mut show: impl FnMut(&Report) -> Result<Shown>,
@@ -61,7 +62,7 @@ pub fn each(
             }
             continue;
         }
-        match judged(file, solve, stage, &interrupt, config) {
+        match judged(file, solve, (sizes, stage), &interrupt, config) {
             Ok(report) => {
                 worst = worst.max(exit(report.verdict));
                 let shown = show(&report)?;
@@ -96,12 +97,13 @@ pub fn each(
 fn judged(
     file: &Path,
     solve: &Solve,
-    stage: Stage,
+    (sizes, stage): (&[Vec<(String, u64)>], Stage),
     interrupt: &Interrupt,
     config: &Config,
 ) -> Result<Report> {
     let mut run = configured(file, stage, interrupt, config);
     run.problem.clone_from(&solve.problem);
+    run.sizes = sizes.to_vec();
     if let Some(seconds) = solve.time_limit {
         run.limits.check = Duration::from_secs(seconds.max(1));
     }

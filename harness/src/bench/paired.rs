@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use problems::CaseSpec;
 
 use super::protocol::{BLOCK, FRESH_PROCESSES, block, combine, warm};
-use super::{Benched, Setup, cases, measured};
+use super::{Benched, Setup, measured};
 use crate::check::Passed;
 use crate::device::Sample;
 use crate::report::CaseReport;
@@ -47,7 +47,7 @@ pub fn paired(
 ) -> Result<Paired, Error> {
     let mut paired = Paired::default();
     let mut turns = Turns { setup, subjects };
-    let cases = cases(setup.problem);
+    let cases = setup.cases;
     for (index, case) in cases.iter().enumerate() {
         let name = case.sizes.to_string();
         emit(Event::BenchStarted { name: name.clone(), index, count: cases.len() });

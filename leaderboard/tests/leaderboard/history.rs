@@ -141,6 +141,7 @@ fn what_stands_against_a_comparison_is_said() {
         driver: Some("580.1".into()),
         sm_clock_mhz: Some(clock),
         memory_clock_mhz: None,
+        ..Environment::default()
     };
     let gpu = device(DeviceKind::Cuda, "NVIDIA H200", "sm_90a");
     let emulated = attempt(|_| {});
