@@ -148,6 +148,12 @@ pub enum Command {
     /// Hold the emulator to this machine's GPU: the list of instructions, or .ptx and .cu files
     #[command(name = "__conform", hide = true)]
     Conform { files: Vec<PathBuf> },
+    /// Profile solutions on this machine's GPU with ncu
+    #[command(name = "__ncu", hide = true)]
+    Ncu { files: Vec<PathBuf> },
+    /// One call, for ncu; started by nibble itself
+    #[command(name = "__once", hide = true)]
+    Once { order: PathBuf },
     /// The untrusted half; started by nibble itself
     #[command(name = "__worker", hide = true)]
     Worker {

@@ -40,6 +40,7 @@ pub use self::summon::{ceilings, isolation};
 pub use self::trial::Trial;
 pub(crate) use self::trial::blank;
 use crate::device::{Argument, Call, Target};
+use crate::ncu::Subpoena;
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Shared;
 use crate::worker::protocol::{Outcome, Request};
@@ -136,6 +137,28 @@ impl Judge {
     /// Inputs for a case, to be given to more than one judge.
     pub(crate) fn content(&self, case: &CaseSpec) -> Result<Content, Error> {
         Content::draw(self.docket.problem, case, &self.buffers(case)?, None)
+    }
+
+    /// One call with inputs of this case, for `ncu` to look into; the bytes go to `contents`.
+    pub(crate) fn subpoena(&self, case: &CaseSpec, contents: PathBuf) -> Result<Subpoena, Error> {
+        let buffers = self.buffers(case)?;
+        let content = self.content(case)?;
+        let mut inputs = content.views().into_iter();
+        let mut bytes = Vec::new();
+        for buffer in &buffers {
+            match buffer.direction {
+                Direction::In => bytes.extend_from_slice(inputs.next().unwrap_or_default()),
+                _ => bytes.resize(bytes.len() + buffer.bytes, 0xff),
+            }
+        }
+        std::fs::write(&contents, bytes).map_err(|error| no_memory(&error))?;
+        Ok(Subpoena {
+            library: self.docket.library.clone(),
+            ordinal: self.docket.target.gpu().unwrap_or_default(),
+            buffers: buffers.into_iter().map(|buffer| (buffer.name, buffer.bytes)).collect(),
+            arguments: arguments(self.docket.problem, &content.scalars),
+            contents,
+        })
     }
 
     /// All output bytes of one call with this content; why there are none, else.

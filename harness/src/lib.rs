@@ -17,6 +17,7 @@ pub mod event;
 pub mod gpus;
 pub mod judge;
 pub mod model;
+pub mod ncu;
 pub mod occupancy;
 mod place;
 mod random;

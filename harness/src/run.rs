@@ -13,7 +13,7 @@ use crate::directive::Directives;
 use crate::gpus::Gpu;
 use crate::judge::{self, Docket, Judge};
 use crate::place::{self, Place};
-use crate::report::{CardReport, DeviceInfo, DeviceKind, Verdict};
+use crate::report::{CardReport, DeviceInfo, DeviceKind, KernelFacts, Verdict};
 use crate::subject::Subject;
 use crate::toolchain::Search;
 use crate::{Config, DeviceChoice, Error, Event, Report, Stage, stats};
@@ -49,7 +49,7 @@ fn ceilings(config: &Config, card: &Card, state: Option<&State>) -> Result<Ceili
 }
 
 /// The program that is also the worker.
-fn executable(config: &Config) -> Result<PathBuf, Error> {
+pub(crate) fn executable(config: &Config) -> Result<PathBuf, Error> {
     match &config.worker {
         Some(worker) => Ok(worker.clone()),
         None => std::env::current_exe().map_err(|error| {
@@ -136,6 +136,7 @@ pub(crate) struct Placed {
     pub arch: String,
     /// Absent where the solution does not compile.
     pub judge: Option<Judge>,
+    pub kernels: Vec<KernelFacts>,
 }
 
 /// A judge for a solution on the emulator or on a GPU.
@@ -144,7 +145,7 @@ pub(crate) fn judges(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Pla
     let place = Place::find(config, &directives, &problem.manifest().arch, &mut |_| ())?;
     let mut report = blank(config, problem, &source, place.info());
     let judge = compile(config, problem, &source, &directives, &place, &mut report, emit)?;
-    Ok(Placed { problem, arch: place.arch().to_owned(), judge })
+    Ok(Placed { problem, arch: place.arch().to_owned(), judge, kernels: report.kernels })
 }
 
 /// `--problem`, else the directive, else the nearest folder that is called like a problem.

@@ -15,6 +15,7 @@ mod history;
 mod import;
 mod leaderboard;
 mod list;
+mod ncu;
 mod new;
 mod reference;
 mod remeasure;
@@ -56,6 +57,8 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
         Command::Conform { files } => conform::run(&files, config),
+        Command::Ncu { files } => ncu::run(&files, config),
+        Command::Once { order } => ncu::once(&order),
         Command::Completions { shell } => completions::run(shell, config),
         Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
     }

@@ -15,7 +15,7 @@ use crate::{Config, DeviceChoice, Error, Event};
 /// [`Error`] where it reached no verdict on one of them.
 pub fn solution(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Vec<Conformance>, Error> {
     let card = Config { device: DeviceChoice::Cuda(0), ..config.clone() };
-    let Placed { problem, arch, judge: real } = judges(&card, emit)?;
+    let Placed { problem, arch, judge: real, .. } = judges(&card, emit)?;
     let emulator = Config { device: DeviceChoice::Emulator, arch: Some(arch), ..config.clone() };
     let Placed { judge: emulated, .. } = judges(&emulator, emit)?;
     let (mut emulated, mut real) = match (emulated, real) {

@@ -56,6 +56,11 @@ pub struct Court {
 impl Court {
     /// Compiles C++ whose `solution` is `body`, behind [`RIGHT`] and `helpers`.
     pub fn new(helpers: &str, body: &str) -> Self {
+        Self::on(Target::Host, helpers, body)
+    }
+
+    /// The same on another device.
+    pub fn on(target: Target, helpers: &str, body: &str) -> Self {
         let problem = problems::find("mxfp4_quantize").expect("a problem of the catalogue");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let library = compile(folder.path(), problem, helpers, body);
@@ -63,7 +68,7 @@ impl Court {
         let judge = Judge::new(Docket {
             problem,
             library,
-            target: Target::Host,
+            target,
             executable: std::env::current_exe().expect("this executable"),
             log_bytes: 4096,
             interrupt: interrupt.clone(),

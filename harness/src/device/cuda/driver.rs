@@ -18,7 +18,7 @@ pub const STREAM: sys::CUstream = std::ptr::null_mut();
 const NEEDED: [&str; 6] = [
     "cuInit",
     "cuDevicePrimaryCtxRetain",
-    "cuModuleLoadDataEx",
+    "cuModuleLoadData",
     "cuEventElapsedTime_v2",
     "cuCtxResetPersistingL2Cache",
     "cuDeviceGetUuid_v2",
