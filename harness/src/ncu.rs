@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::compile::process::{self, Bounds, Ended};
 use crate::device::cuda::{Context, Cuda};
-use crate::device::{Argument, Buffer, Call, Device as _};
+use crate::device::{Argument, Buffer, Call};
 use crate::run::{Placed, executable, judges};
 use crate::shared::{Map, Shared};
 use crate::{Config, Error, Event, Interrupt, bench};
@@ -289,21 +289,6 @@ mod tests {
     #[test]
     fn a_cell_may_hold_commas_and_quotes() {
         assert_eq!(cells(r#""a","b, c","say ""d""","""#), ["a", "b, c", "say \"d\"", ""]);
-    }
-
-    /// `ncu` 2025.3.1 on an H200, driver 580.159.04, of the third rung of mxfp4_quantize.
-    #[test]
-    fn a_recorded_profile_is_read() {
-        let profiles = parse(include_str!("ncu/recorded.csv")).unwrap();
-        let [profile] = profiles.as_slice() else { panic!("{profiles:?}") };
-        assert!(profile.kernel.contains("quantize"), "{}", profile.kernel);
-        assert_eq!(profile.registers, 28.0);
-        // 4096 x 8192 floats in; each block of 32 to 17 bytes.
-        assert!((profile.dram_read_bytes / (4096.0 * 8192.0 * 4.0) - 1.0).abs() < 0.05);
-        assert!(profile.load_sectors_per_request > 3.9, "{profile:?}");
-        assert!((0.1..=1.0).contains(&profile.occupancy));
-        assert!((30.0..70.0).contains(&profile.duration_us), "{}", profile.duration_us);
-        assert_eq!(profile.active_lanes.round(), 32.0);
     }
 
     #[test]

@@ -101,3 +101,119 @@ impl Kernels {
         self.fingerprint.launch((self.blocks, THREADS), &values)
     }
 }
+
+/// nibble's kernels on nibble's own emulator, held to their meaning in Rust.
+#[cfg(test)]
+mod tests {
+    use emulator::{Config, LaunchConfig, Machine};
+    use problems::Poison;
+
+    use crate::device::fingerprint::fingerprint;
+
+    /// A machine with one array, and the kernels.
+    struct Bench {
+        machine: Machine,
+        array: u64,
+        len: usize,
+    }
+
+    impl Bench {
+        fn new(bytes: &[u8]) -> Self {
+            let machine = Machine::new(Config { capability: (9, 0), ..Config::default() });
+            let array = machine.memory().allocate(bytes.len() as u64, "array").unwrap();
+            // SAFETY: allocated just now, and that long.
+            unsafe { (array as *mut u8).copy_from(bytes.as_ptr(), bytes.len()) };
+            Self { machine, array, len: bytes.len() }
+        }
+
+        fn run(&self, kernel: &str, (blocks, threads): (u32, u32), parameters: &[u8]) {
+            let module = self.machine.load(include_str!("kernels.ptx")).unwrap();
+            let launch = LaunchConfig {
+                kernel: module.kernel(kernel).unwrap(),
+                grid: [blocks, 1, 1],
+                block: [threads, 1, 1],
+                dynamic_shared: 0,
+                cluster: None,
+                cooperative: false,
+            };
+            if let Err(fault) = self.machine.launch(&launch, parameters) {
+                panic!("{kernel}: {}\n{}", fault.headline(), fault.details().join("\n"));
+            }
+        }
+
+        fn bytes(&self) -> Vec<u8> {
+            // SAFETY: the allocation, which nothing writes now.
+            unsafe { std::slice::from_raw_parts(self.array as *const u8, self.len) }.to_vec()
+        }
+    }
+
+    fn words(values: &[u64]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn random(len: usize, seed: u64) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        Poison::new(seed).fill(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn poison_is_the_judges_pattern() {
+        let bench = Bench::new(&[0; 8 * 700]);
+        bench.run("poison", (2, 256), &words(&[bench.array, 700, 42]));
+        assert_eq!(bench.bytes(), random(8 * 700, 42));
+    }
+
+    #[test]
+    fn a_fingerprint_is_the_judges() {
+        let bytes = random(8 * 1000, 5);
+        let mut array = bytes.clone();
+        array.extend([0; 8]);
+        let bench = Bench::new(&array);
+        let sum = bench.array + bytes.len() as u64;
+        bench.run("fingerprint", (3, 256), &words(&[bench.array, 1000, 77, sum]));
+        let found = u64::from_le_bytes(*bench.bytes()[bytes.len()..].first_chunk().unwrap());
+        assert_eq!(found, fingerprint(&bytes, 0, 77));
+    }
+
+    #[test]
+    fn a_mixture_takes_whole_units_of_either() {
+        let (unit, units) = (48, 40);
+        let (a, b) = (random(unit * units, 1), random(unit * units, 2));
+        let bench = Bench::new(&[a.clone(), b.clone(), vec![0; unit * units]].concat());
+        let at = |index: usize| bench.array + (index * unit * units) as u64;
+        let mut parameters = words(&[at(2), at(0), at(1)]);
+        parameters.extend(((unit * units / 16) as u32).to_le_bytes());
+        parameters.extend(((unit / 16) as u32).to_le_bytes());
+        parameters.extend(9_u64.to_le_bytes());
+        bench.run("mix", (1, 64), &parameters);
+        let mixed = &bench.bytes()[2 * unit * units..];
+        let mut of_b = 0;
+        for (index, mixed) in mixed.chunks(unit).enumerate() {
+            let choice = Poison::new(9).byte(8 * index) & 1 == 1;
+            of_b += usize::from(choice);
+            let from = if choice { &b } else { &a };
+            assert_eq!(mixed, &from[index * unit..(index + 1) * unit], "unit {index}");
+        }
+        assert!((10..30).contains(&of_b), "{of_b} of {units}");
+    }
+
+    #[test]
+    fn tiles_are_copied_and_written_whole() {
+        let tile = super::TILE;
+        let bytes = random(3 * tile, 3);
+        let bench = Bench::new(&[bytes.clone(), vec![0; 3 * tile]].concat());
+        let to = bench.array + 3 * tile as u64;
+        let tiles = 3_u32.to_le_bytes();
+        let copy = [words(&[to, bench.array]), tiles.to_vec()].concat();
+        bench.run("copy_tiles", (2, 256), &copy);
+        assert_eq!(bench.bytes()[3 * tile..], bytes);
+        // What is read is only thrown away.
+        let read = [words(&[bench.array]), tiles.to_vec(), vec![0; 4], words(&[to])].concat();
+        bench.run("read_tiles", (2, 256), &read);
+        assert_eq!(bench.bytes()[3 * tile..], bytes);
+        let write = [words(&[to]), tiles.to_vec(), 7_u32.to_le_bytes().to_vec()].concat();
+        bench.run("write_tiles", (2, 256), &write);
+        assert!(bench.bytes()[3 * tile..].chunks(4).all(|word| word == [7, 0, 0, 0]));
+    }
+}
