@@ -89,12 +89,8 @@ pub(crate) fn prepare(
             arch: script.arch.clone(),
         };
         let clock = clock.map_or_else(|| Clock::new(&script), Ok)?;
-        let mock = Mock::new(
-            &script,
-            Path::new(&config.name()),
-            clock.clone(),
-            config.interrupt.clone(),
-        )?;
+        let mock =
+            Mock::new(&script, Path::new(&config.name()), clock.clone(), config.interrupt.clone())?;
         let mut report = blank(config, problem, &source, device);
         let mut subject: Option<Box<dyn Subject>> = None;
         match mock.compile() {
