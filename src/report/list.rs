@@ -122,15 +122,17 @@ fn change(site: &Site<'_>, entry: &Entry<'_>, up: &str) -> Markup {
     }
 }
 
-/// The author's words; else why it failed; else whose source it is.
+/// The author's words, why it failed, and whose source it is.
 fn what(site: &Site<'_>, entry: &Entry<'_>, up: &str) -> Markup {
     let attempt = entry.attempt;
+    let failed = attempt.verdict != Verdict::Accepted && !attempt.reasons.is_empty();
     html! {
-        @if let Some(message) = &attempt.message { (layout::named(message, 120)) }
-        @else if attempt.verdict != Verdict::Accepted {
-            (layout::named(&attempt.reasons.join(", ").replace('_', " "), 120))
-        } @else if let Some(earlier) = entry.same_source {
-            "the same source as " (layout::attempt_link(site, earlier, up))
+        @if let Some(message) = &attempt.message { (layout::named(message, 120)) " " }
+        @if failed {
+            small.dim { (layout::named(&attempt.reasons.join(", ").replace('_', " "), 120)) }
+        }
+        @if let Some(earlier) = entry.same_source {
+            small.dim { "the same source as " (layout::attempt_link(site, earlier, up)) }
         }
     }
 }
