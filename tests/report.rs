@@ -255,6 +255,7 @@ fn an_empty_leaderboard_says_what_to_do() {
 
 /// Every page in a browser: as wide as a phone and as a desk, light and dark.
 #[test]
+#[expect(clippy::print_stderr, reason = "who runs the tests must know which were not")]
 fn a_browser_shows_it() {
     let nibble = Nibble::new(["report"]);
     a_week_of_work(&nibble.path());
