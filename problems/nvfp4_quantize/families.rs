@@ -15,6 +15,7 @@ const SHARED: u64 = u64::MAX;
 
 pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
     let last = a.len().saturating_sub(BLOCK);
+    let alone = a.len() == BLOCK;
     let shared = Random::new(seed, SHARED).between(-4, 4);
     fill_chunks(seed, 0, a, CHUNK, |random, start, values| {
         if family == Family::Uniform {
@@ -27,7 +28,7 @@ pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
             let floats = match family {
                 Family::Wide => wide(random),
                 Family::Ties => ties(random, shared, is_last),
-                Family::Zeros => zeros(random),
+                Family::Zeros => zeros(random, alone),
                 Family::Outliers => outliers(random, is_last),
                 Family::Special => special(random),
                 _ => normal(random),
@@ -72,9 +73,10 @@ fn ties(random: &mut Random, shared: i32, last: bool) -> [f32; BLOCK] {
     block
 }
 
-/// Both zeros, values that round to zero, and blocks of nothing else.
-fn zeros(random: &mut Random) -> [f32; BLOCK] {
-    let kind = random.below(4);
+/// Both zeros, values that round to zero, and blocks of nothing else. A tensor of one block has
+/// nothing but zeros: there is no amax to divide by.
+fn zeros(random: &mut Random, alone: bool) -> [f32; BLOCK] {
+    let kind = random.below(if alone { 3 } else { 4 });
     let mut block = [0.0; BLOCK].map(|_| {
         let tiny = random.uniform() * 0.03;
         match kind {
