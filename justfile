@@ -13,9 +13,9 @@ check:
 test *ARGS:
     cargo test --release --workspace {{ARGS}}
 
-# The instruction tests and the ladders again, on this machine's GPU.
+# Everything that needs a GPU, on a machine that has one: see the script. Needs no Rust there.
 gpu *ARGS:
-    cargo test --release --workspace -- gpu --include-ignored {{ARGS}}
+    scripts/gpu {{ARGS}}
 
 # Accept today's screens as the snapshots. Read the difference before you commit it.
 bless:

@@ -80,6 +80,8 @@ pub struct Sample {
     pub device_ns: f64,
     /// Host time inside the call, nanoseconds.
     pub host_ns: u64,
+    /// Host time of all that is done for this one call, itself included, nanoseconds.
+    pub around_ns: u64,
     /// The SMs' clock just before it, MHz, where the device tells.
     pub clock_mhz: Option<f64>,
 }

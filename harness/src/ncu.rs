@@ -291,6 +291,22 @@ mod tests {
         assert_eq!(cells(r#""a","b, c","say ""d""","""#), ["a", "b, c", "say \"d\"", ""]);
     }
 
+    /// `ncu` 2025.3.1 on an H200, driver 580.159.04, of the third rung of mxfp4_quantize.
+    #[test]
+    fn a_recorded_profile_is_read() {
+        let profiles = parse(include_str!("ncu/recorded.csv")).unwrap();
+        let [profile] = profiles.as_slice() else { panic!("{profiles:?}") };
+        assert!(profile.kernel.contains("quantize"), "{}", profile.kernel);
+        assert_eq!(profile.registers, 28.0);
+        // 4096 x 8192 floats in; each block of 32 to 17 bytes.
+        assert!((profile.dram_read_bytes / (4096.0 * 8192.0 * 4.0) - 1.0).abs() < 0.05);
+        // Two 16-byte loads a lane, 32 bytes apart from lane to lane: each touches all 32 sectors.
+        assert_eq!(profile.load_sectors_per_request, 32.0);
+        assert!((0.1..=1.0).contains(&profile.occupancy));
+        assert!((30.0..70.0).contains(&profile.duration_us), "{}", profile.duration_us);
+        assert!((31.0..=32.0).contains(&profile.active_lanes));
+    }
+
     #[test]
     fn what_is_no_table_is_said() {
         assert!(parse("==ERROR== no").is_err());

@@ -100,6 +100,8 @@ pub struct BenchReport {
     pub hot_us: Option<f64>,
     /// Median of the host's time in one call of `solution`.
     pub host_us: Option<f64>,
+    /// Median of what nibble does around one timed call, on the host's clock.
+    pub overhead_us: Option<f64>,
     /// Median of the SMs' clock.
     pub clock_mhz: Option<f64>,
     /// Samples that were thrown away because the clock was down.

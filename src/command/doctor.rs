@@ -3,7 +3,9 @@
 use std::{env, fs, thread};
 
 use harness::{
-    judge,
+    DeviceChoice,
+    card::Card,
+    judge, ncu,
     toolchain::{Search, ToolchainError},
 };
 use leaderboard::Store;
@@ -36,7 +38,12 @@ enum State {
 }
 
 pub fn run(config: &Config) -> Result<Exit> {
-    let findings = [compiler(config), emulator(), gpu(), isolation(), leaderboard(config)];
+    let mut findings = vec![compiler(config), emulator(), gpu(), isolation(), leaderboard(config)];
+    if let DeviceChoice::Auto | DeviceChoice::Cuda(_) = config.device
+        && let Ok(card) = Card::find(ordinal(config))
+    {
+        findings.extend([profiler(), noise_floor(&card)]);
+    }
     let missing = findings.iter().any(|finding| finding.state == State::Missing);
     let text: String = findings
         .iter()
@@ -132,6 +139,50 @@ fn gpu() -> Finding {
             text: "none: kernels run on the emulator, and times are modelled".into(),
             mend: None,
         },
+    }
+}
+
+fn ordinal(config: &Config) -> usize {
+    match config.device {
+        DeviceChoice::Cuda(ordinal) => ordinal,
+        _ => 0,
+    }
+}
+
+fn profiler() -> Finding {
+    let name = "profiler";
+    match ncu::find() {
+        Some(ncu) => works(name, ncu.display().to_string()),
+        None => Finding {
+            name,
+            state: State::Absent,
+            text: "no ncu: `nibble profile` shows what time and bytes tell".into(),
+            mend: Some("install NVIDIA Nsight Compute, or put ncu in PATH".into()),
+        },
+    }
+}
+
+/// An A/A run: whatever two timings of one kernel differ by is noise.
+fn noise_floor(card: &Card) -> Finding {
+    let name = "noise";
+    let found =
+        problems::find("mxfp4_quantize").map_err(|error| error.to_string()).and_then(|problem| {
+            let device = DeviceChoice::Cuda(card.ordinal);
+            harness::noise(problem, device, &mut |_| ()).map_err(|error| error.to_string())
+        });
+    match found {
+        Ok(noise) => works(
+            name,
+            format!(
+                "{} timed against itself: {} pairs of blocks differ by {:.2} % in the median, \
+                 nineteen of twenty by less than {:.2} %",
+                words::micros(noise.median_us),
+                noise.pairs,
+                100.0 * noise.bias.abs(),
+                100.0 * noise.spread
+            ),
+        ),
+        Err(text) => Finding { name, state: State::Missing, text, mend: None },
     }
 }
 

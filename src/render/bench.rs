@@ -52,7 +52,30 @@ pub fn table(report: &Report) -> String {
         let note = format!("Times are modelled for a {gpu}, not measured: docs/measuring.md.");
         text.push_str(&format!("  {}\n", style::paint(style::DIM, note)));
     }
-    text
+    text + &beside(report)
+}
+
+/// What was seen beside the times that rank: how near a copy on this very card they come, and the
+/// times with warm caches.
+fn beside(report: &Report) -> String {
+    let each = |of: &dyn Fn(&BenchReport) -> Option<String>| {
+        let known: Option<Vec<String>> = report.bench.iter().map(of).collect();
+        known.filter(|known| !known.is_empty()).map(|known| known.join(", "))
+    };
+    let share =
+        |bench: &BenchReport| Some(words::percent(100.0 * bench.copy_us? / bench.median_us));
+    let ceilings = report.card.as_ref().and_then(|card| card.ceilings);
+    let copy = each(&share).zip(ceilings).map(|(shares, ceilings)| {
+        let terabytes = ceilings.copy * 1e-12;
+        format!("Of a copy on this card ({terabytes:.2} TB/s): {shares}.")
+    });
+    let hot = each(&|bench| bench.hot_us.map(words::micros));
+    let hot = hot.map(|times| format!("With warm caches, not ranked: {times}."));
+    let line = |note: String| {
+        let text = words::hanging(&format!("  {note}"), 2);
+        format!("{}\n", style::paint(style::DIM, text))
+    };
+    copy.into_iter().chain(hot).map(line).collect()
 }
 
 /// Geometric mean of the percentages.

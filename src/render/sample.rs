@@ -147,6 +147,7 @@ fn timed(m: u64, k: u64, median_us: f64, sol_us: f64, limiter: &str) -> BenchRep
         samples_us: vec![median_us],
         hot_us: None,
         host_us: None,
+        overhead_us: None,
         clock_mhz: None,
         discarded: 0,
         launches: Vec::new(),

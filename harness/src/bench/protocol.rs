@@ -48,6 +48,8 @@ pub struct Beside {
     pub hot_us: Option<f64>,
     /// Median of the host's time in the call, microseconds.
     pub host_us: Option<f64>,
+    /// Median of the host's time around a call, less the call's own on the device, microseconds.
+    pub overhead_us: Option<f64>,
     /// Median of the SMs' clock.
     pub clock_mhz: Option<f64>,
     /// Samples that do not count because the clock was down.
@@ -119,9 +121,12 @@ pub fn measure(
         }
     }
     let host: Vec<f64> = all.iter().map(|sample| sample.host_ns as f64 * 1e-3).collect();
+    let around = |sample: &Sample| (sample.around_ns as f64 - sample.device_ns) * 1e-3;
+    let overhead: Vec<f64> = all.iter().map(around).collect();
     let beside = Beside {
         hot_us: median(&hot),
         host_us: median(&host).filter(|us| *us > 0.0),
+        overhead_us: median(&overhead).filter(|us| *us > 0.0),
         clock_mhz: clock(&all),
         discarded: all.len() - kept.iter().map(Vec::len).sum::<usize>(),
     };
@@ -271,7 +276,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_down_spoils_its_samples_and_no_others() {
-        let sample = |device_ns, clock| Sample { device_ns, host_ns: 0, clock_mhz: clock };
+        let sample =
+            |device_ns, clock| Sample { device_ns, host_ns: 0, around_ns: 0, clock_mhz: clock };
         let steadily = vec![sample(1.0, Some(1980.0)); 9];
         let blocks = [steadily, vec![sample(2.0, Some(1900.0)), sample(3.0, Some(1950.0))]];
         assert_eq!(steady(&blocks), [vec![1.0; 9], vec![3.0]]);

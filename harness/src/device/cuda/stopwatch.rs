@@ -70,6 +70,7 @@ impl Stopwatch {
         call: impl FnOnce(),
         after: impl FnOnce(&Kernels) -> Result<(), DriverError>,
     ) -> Result<Sample, DriverError> {
+        let begun = Instant::now();
         if self.persists {
             result::ctx::set_limit(sys::CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0)?;
             // SAFETY: takes nothing.
@@ -99,7 +100,13 @@ impl Stopwatch {
         // SAFETY: both are recorded, and the GPU is past them.
         let milliseconds = unsafe { result::event::elapsed(self.start, self.end) }?;
         self.spin = (2 * host_ns).clamp(SHORTEST_SPIN, LONGEST_SPIN);
-        Ok(Sample { device_ns: f64::from(milliseconds) * 1e6, host_ns, clock_mhz: self.clock()? })
+        let clock_mhz = self.clock()?;
+        Ok(Sample {
+            device_ns: f64::from(milliseconds) * 1e6,
+            host_ns,
+            around_ns: begun.elapsed().as_nanos() as u64,
+            clock_mhz,
+        })
     }
 
     /// The SM's clock while it span, where the GPU's timer ticked at least twice.
