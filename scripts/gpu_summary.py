@@ -121,10 +121,18 @@ def single(results):
     for one in results["submit"]:
         if "end_to_end_s" in one:
             text += f"- `submit` of one rung, end to end: {one['end_to_end_s']:.1f} s\n"
-    verdicts = [one.get("outcome") or one.get("verdict") for one in results["same"]]
-    if verdicts:
-        called = {verdict: verdicts.count(verdict) for verdict in sorted(set(map(str, verdicts)))}
-        text += f"- a solution compared with itself, {len(verdicts)} runs: {called}\n"
+    calls = [one["geomean"]["call"] for one in results["same"] if one.get("geomean")]
+    if calls:
+        called = {call: calls.count(call) for call in sorted(set(calls))}
+        sizes = [size["effect"]["call"] for one in results["same"] for size in one["sizes"]]
+        called_sizes = {call: sizes.count(call) for call in sorted(set(sizes))}
+        text += (f"- a solution compared with itself, {len(calls)} runs: {called} in geomean, "
+                 f"{called_sizes} of single sizes\n")
+    overheads = [size["overhead_us"] for one in results["rungs"] for size in one.get("bench", [])
+                 if size.get("overhead_us")]
+    if overheads:
+        text += (f"- nibble around one timed call, median over all rungs and sizes: "
+                 f"{statistics.median(overheads):.0f} µs, at most {max(overheads):.0f} µs\n")
     gemv = [size["sol_percent"] for one in results["rungs"] if one.get("problem") == "nvfp4_gemv"
             for size in one.get("bench", [])]
     hosts = [size["host_us"] for one in results["rungs"] for size in one.get("bench", [])
