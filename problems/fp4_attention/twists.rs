@@ -48,7 +48,7 @@ fn swapped(place: Place) -> (usize, usize) {
     (place.row, place.column ^ 1)
 }
 
-pub(in super::super) const TWISTS: [Twist<Recipe>; 45] = [
+pub(in super::super) const TWISTS: [Twist<Recipe>; 44] = [
     Twist {
         id: "ceil_scale",
         says: "the scales' exponent is ceil(log2(amax)) - 2; FLOOR rounds the logarithm down",
@@ -190,16 +190,9 @@ pub(in super::super) const TWISTS: [Twist<Recipe>; 45] = [
         apply: |r| r.v.block = BLOCK,
     },
     Twist {
-        id: "nibbles_swapped_in_q",
-        says: "the nibbles of Q are swapped and those of K are not: the even element belongs in \
-               the low nibble",
-        axis: 8,
-        apply: |r| r.q.code_at = swapped,
-    },
-    Twist {
-        id: "nibbles_swapped_in_k",
-        says: "the nibbles of K are swapped and those of Q are not: the even element belongs in \
-               the low nibble",
+        id: "nibbles_swapped",
+        says: "the nibbles of one of Q and K are swapped: the even element belongs in the low \
+               nibble of both",
         axis: 8,
         apply: |r| r.k.code_at = swapped,
     },

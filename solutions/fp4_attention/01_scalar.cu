@@ -16,6 +16,9 @@
 // queries and as many for the sums, with a 128-bit load for every four. All of it in f32, on the
 // units that are the slowest way to multiply; V comes from global memory (well, L1: all warps read
 // the same rows), with a latency that nothing covers.
+//
+// Modelled for an RTX 5090 (sm_120a, microseconds, 64 queries of 32 heads at head_dim 128): 99 for
+// 128 keys, 377 for 512, 746 for 1024.
 
 #include <cstddef>
 

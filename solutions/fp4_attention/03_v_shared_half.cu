@@ -18,6 +18,9 @@
 //
 // What to expect: fewer requests to memory, none in the inner loop; the same arithmetic, and two
 // conversions for four products of a lane.
+//
+// Modelled for an RTX 5090 (sm_120a, microseconds, 64 queries of 32 heads at head_dim 128): 61 for
+// 128 keys, 195 for 512, 374 for 1024, 2.3 times as fast as rung 2. 128 registers, of 148.
 
 #include <cstddef>
 #include <cstdint>

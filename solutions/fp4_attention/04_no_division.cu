@@ -19,6 +19,9 @@
 //
 // What to expect: the quantizer was most of the instructions of rung 3; of what is left, most is
 // the second product, multiplied in f32 lane by lane, which rung 5 gives to the tensor cores.
+//
+// Modelled for an RTX 5090 (sm_120a, microseconds, 64 queries of 32 heads at head_dim 128): 37 for
+// 128 keys, 123 for 512, 238 for 1024, 1.6 times as fast as rung 3.
 
 #include <cstddef>
 #include <cstdint>

@@ -23,6 +23,11 @@
 // What to expect: the inner loops are all but gone. Per tile of 32 keys a warp issues 32 + 32
 // products at head_dim 128, and some 200 instructions for scales, exponentials and the rescaling.
 // Quantizing K is now the largest part, and every CTA of a head does it again.
+//
+// Modelled for an RTX 5090 (sm_120a, microseconds, 64 queries of 32 heads at head_dim 128): 17 for
+// 128 keys, 44 for 512, 81 for 1024, 2.9 times as fast as rung 4, whose scores are FP4 products: the
+// larger part was never the first product. Still a quarter of what memory allows, and still for lack
+// of CTAs. Splitting the keys of a head among several is the step not taken here.
 
 #include <cstddef>
 #include <cstdint>

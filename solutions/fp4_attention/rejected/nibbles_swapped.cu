@@ -1,4 +1,4 @@
-// expect: wrong_answer nibbles_swapped_in_k
+// expect: wrong_answer nibbles_swapped
 //! problem = "fp4_attention"
 //
 // K's codes lie packed in shared memory, two in a byte, the odd element in the low nibble; they are
