@@ -238,7 +238,8 @@ impl Fault {
             lines.push(format!("thread ({x},{y},{z}) of block ({bx},{by},{bz})"));
         }
         if self.ptx_line > 0 {
-            lines.push(format!("PTX line {}: {}", self.ptx_line, self.instruction));
+            let instruction: Vec<_> = self.instruction.split_whitespace().collect();
+            lines.push(format!("PTX line {}: {}", self.ptx_line, instruction.join(" ")));
         }
         lines
     }

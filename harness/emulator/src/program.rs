@@ -138,6 +138,8 @@ pub struct Program {
     pub multiplies: Vec<crate::exec::matrix::Multiply>,
     /// What the video instructions do.
     pub videos: Vec<crate::isa::video::Plan>,
+    /// What the `wmma` loads and stores move.
+    pub tiles: Vec<crate::exec::matrix::Tile>,
 }
 
 impl Program {

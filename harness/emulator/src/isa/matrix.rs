@@ -29,6 +29,26 @@ macro_rules! store_rows {
     };
 }
 
+macro_rules! load_tile {
+    ($form:literal) => {
+        row!(
+            concat!("wmma .load .sync .aligned ", $form),
+            Load,
+            Kind::WmmaMove(once!(matrix::load_tile))
+        )
+    };
+}
+
+macro_rules! wmma {
+    ($form:literal) => {
+        row!(
+            concat!("wmma .mma .sync .aligned ", $form),
+            Matrix,
+            Kind::WmmaMultiply(thrice!(matrix::mma))
+        )
+    };
+}
+
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
     mma!(".m8n8k4 .{row|col} .{row|col} .{f16|f32} .f16 .f16 .{f16|f32}"),
@@ -50,5 +70,17 @@ pub const ROWS: &[Row] = &[
     load_rows!(".m16n16 .{x1|x2} .trans .{shared|shared::cta}? .b8x16 .{b4x16_p64|b6x16_p32}"),
     store_rows!(".m8n8 .{x1|x2|x4} .trans? .{shared|shared::cta}? .b16"),
     store_rows!(".m16n8 .{x1|x2|x4} .trans .{shared|shared::cta}? .b8"),
+    load_tile!(".{a|b|c} .{row|col} .{m16n16k16|m8n32k16|m32n8k16} .{global|shared|shared::cta}? .{f16|bf16|s8|u8|f32|s32}"),
+    load_tile!(".{a|b|c} .{row|col} .m16n16k8 .{global|shared|shared::cta}? .{tf32|f32}"),
+    load_tile!(".{a|b|c} .{row|col} .m8n8k4 .{global|shared|shared::cta}? .f64"),
+    load_tile!(".{a|b|c} .{row|col} .{m8n8k32|m8n8k128} .{global|shared|shared::cta}? .{s4|u4|b1|s32}"),
+    row!("wmma .store .d .sync .aligned .{row|col} .{m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4|m8n8k32|m8n8k128} .{global|shared|shared::cta}? .{f16|f32|s32|f64}", Store, Kind::WmmaMove(once!(matrix::store_tile))),
+    wmma!(".{row|col} .{row|col} .{m16n16k16|m8n32k16|m32n8k16} .{f16|f32} .{f16|f32} .satfinite?"),
+    wmma!(".{row|col} .{row|col} .{m16n16k16|m8n32k16|m32n8k16} .f32 .bf16 .bf16 .f32"),
+    wmma!(".{row|col} .{row|col} .m16n16k8 .f32 .tf32 .tf32 .f32"),
+    wmma!(".{row|col} .{row|col} .m8n8k4 .f64 .f64 .f64 .f64 .{rn|rz|rm|rp}?"),
+    wmma!(".{row|col} .{row|col} .{m16n16k16|m8n32k16|m32n8k16} .s32 .{s8|u8} .{s8|u8} .s32 .satfinite?"),
+    wmma!(".row .col .m8n8k32 .s32 .{s4|u4} .{s4|u4} .s32 .satfinite?"),
+    wmma!(".{and|xor} .popc .row .col .m8n8k128 .s32 .b1 .b1 .s32"),
     row!("movmatrix .sync .aligned .m8n8 .trans .b16", "n=n", Matrix, once!(matrix::transpose)),
 ];

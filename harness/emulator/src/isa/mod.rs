@@ -151,6 +151,10 @@ pub enum Kind {
     /// Bulk copies of a tensor map.
     Tensor(Handlers),
     Mma(Handlers),
+    /// `wmma.load` and `wmma.store`.
+    WmmaMove(Handlers),
+    /// `wmma.mma`.
+    WmmaMultiply(Handlers),
     /// `ldmatrix`.
     LoadRows(Handlers),
     /// `stmatrix`.

@@ -93,5 +93,6 @@ pub fn emit(
         local_bytes: frame.local_bytes.next_multiple_of(16),
         multiplies: frame.multiplies,
         videos: frame.videos,
+        tiles: frame.tiles,
     })
 }

@@ -90,6 +90,7 @@ pub struct Frame {
     pub messages: Vec<String>,
     pub multiplies: Vec<crate::exec::matrix::Multiply>,
     pub videos: Vec<isa::video::Plan>,
+    pub tiles: Vec<crate::exec::matrix::Tile>,
     /// Generation that the module was compiled for: 90 of `sm_90a`.
     pub generation: u32,
 }

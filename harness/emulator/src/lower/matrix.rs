@@ -118,35 +118,6 @@ fn multiply(modifiers: &Modifiers, names: &[String], generation: u32) -> Option<
     };
     let depth: usize = depth.parse().ok()?;
     let product = if has("xor") { BitProduct::Xor } else { BitProduct::And };
-    let element = |name: &str| {
-        Some(match name {
-            "f16" => Element::F16,
-            "bf16" => Element::Bf16,
-            "tf32" => Element::Tf32,
-            "f64" => Element::F64,
-            "e4m3" => Element::E4m3,
-            "e5m2" => Element::E5m2,
-            "e3m2" => Element::E3m2,
-            "e2m3" => Element::E2m3,
-            "e2m1" if depth == 64 => Element::PackedE2m1,
-            "e2m1" => Element::E2m1,
-            "s8" => Element::S8,
-            "u8" => Element::U8,
-            "s4" => Element::S4,
-            "u4" => Element::U4,
-            "b1" => Element::Bits(product),
-            _ => return None,
-        })
-    };
-    let accumulator = |name: &str| {
-        Some(match name {
-            "f16" => Accumulator::F16,
-            "f32" => Accumulator::F32,
-            "f64" => Accumulator::F64,
-            "s32" => Accumulator::S32,
-            _ => return None,
-        })
-    };
     let scale = has("block_scale").then(|| Scale {
         vectors: match depth {
             32 => 1,
@@ -159,24 +130,59 @@ fn multiply(modifiers: &Modifiers, names: &[String], generation: u32) -> Option<
             ScaleFormat::Ue8m0
         },
     });
-    let a = element(a)?;
-    // Before Hopper, 256 bits of a row take two steps, and a bit less is kept (see `exec::matrix`).
-    let older = generation < 90;
-    let rule =
-        Rule { fraction: if older { 24 } else { 25 }, halves: older && depth * a.bits() == 256 };
+    let a = element(a, depth, product)?;
     let layouts: Vec<_> = names.iter().filter(|m| *m == "row" || *m == "col").collect();
     let column = |index: usize| layouts.get(index).is_some_and(|layout| *layout == "col");
     Some(Multiply {
         rows: rows.parse().ok()?,
         depth,
         a,
-        b: element(b)?,
+        b: element(b, depth, product)?,
         c: accumulator(c)?,
         d: accumulator(d)?,
         scale,
-        rule,
+        rule: rule(generation, depth, a),
         rounding: modifiers.flags,
         saturate: has("satfinite"),
         columns: [column(0), column(1)],
     })
+}
+
+/// An element of A or B by its name; two to a byte where K is 64.
+pub fn element(name: &str, depth: usize, product: BitProduct) -> Option<Element> {
+    Some(match name {
+        "f16" => Element::F16,
+        "bf16" => Element::Bf16,
+        "tf32" => Element::Tf32,
+        "f64" => Element::F64,
+        "e4m3" => Element::E4m3,
+        "e5m2" => Element::E5m2,
+        "e3m2" => Element::E3m2,
+        "e2m3" => Element::E2m3,
+        "e2m1" if depth == 64 => Element::PackedE2m1,
+        "e2m1" => Element::E2m1,
+        "s8" => Element::S8,
+        "u8" => Element::U8,
+        "s4" => Element::S4,
+        "u4" => Element::U4,
+        "b1" => Element::Bits(product),
+        _ => return None,
+    })
+}
+
+/// An element of C or D by its name.
+pub fn accumulator(name: &str) -> Option<Accumulator> {
+    Some(match name {
+        "f16" => Accumulator::F16,
+        "f32" => Accumulator::F32,
+        "f64" => Accumulator::F64,
+        "s32" => Accumulator::S32,
+        _ => return None,
+    })
+}
+
+/// Before Hopper, 256 bits of a row take two steps, and a bit less is kept (see `exec::matrix`).
+pub fn rule(generation: u32, depth: usize, a: Element) -> Rule {
+    let older = generation < 90;
+    Rule { fraction: if older { 24 } else { 25 }, halves: older && depth * a.bits() == 256 }
 }

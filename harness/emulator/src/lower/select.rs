@@ -258,6 +258,8 @@ impl Selector {
             Kind::Bulk(handlers) => self.bulk(handlers, modifiers, flat),
             Kind::Tensor(handlers) => self.tensor(handlers, flat),
             Kind::Barrier(handlers) => self.barrier(handlers, modifiers, flat),
+            Kind::WmmaMove(handlers) => self.wmma_move(handlers, modifiers, flat),
+            Kind::WmmaMultiply(handlers) => self.wmma_multiply(handlers, modifiers, flat),
             Kind::Mma(handlers) => self.mma(handlers, modifiers, flat),
             Kind::LoadRows(handlers) | Kind::StoreRows(handlers) => {
                 self.rows(handlers, modifiers, flat)

@@ -64,8 +64,9 @@ struct Offsets {
 pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
     let mut special = false;
     // SAFETY: by the contract.
-    let (a, b) =
-        unsafe { (fragment::rows(core, operands.a, 16), fragment::columns(core, operands.b)) };
+    let (a, b) = unsafe {
+        (fragment::rows(core, operands.a, form.rows), fragment::columns(core, operands.b))
+    };
     let a = left(form, &a, &mut special);
     let b = right(form, &b, &mut special);
     // SAFETY: by the contract.

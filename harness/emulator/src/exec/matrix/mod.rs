@@ -20,6 +20,7 @@
 //! block.rs    packed FP4 with block scales
 //! integer.rs  integers, bits, and doubles: nothing to round, or one fma after the other
 //! quads.rs    m8n8k4, four small products
+//! tile.rs     wmma.load and wmma.store
 //! rows.rs     ldmatrix, stmatrix, movmatrix: rows of shared memory to and from fragments
 //! ```
 
@@ -30,9 +31,11 @@ mod fragment;
 mod integer;
 mod quads;
 mod rows;
+mod tile;
 
 pub use element::{Accumulator, BitProduct, Element};
 pub use rows::{Move, load_rows, store_rows, transpose};
+pub use tile::{Role, Tile, load_tile, store_tile};
 
 use super::{Core, Flow};
 use crate::fault::FaultKind;
