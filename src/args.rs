@@ -1,6 +1,6 @@
 //! What can be typed. Text only: nothing here looks at the machine (see `config`).
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -133,6 +133,14 @@ pub enum Command {
         #[arg(long = "output", short, value_name = "DIR", default_value = "nibble-report")]
         output: PathBuf,
     },
+    /// Run a CUDA program that has a main of its own, on the emulator
+    Run {
+        /// The program's .cu file
+        file: PathBuf,
+        /// What the program is given
+        #[arg(last = true)]
+        arguments: Vec<OsString>,
+    },
     /// What a right solution writes for your own data, from .npy to .npy
     Reference(Reference),
     /// What works on this machine, and how to mend what does not
@@ -154,6 +162,15 @@ pub enum Command {
     /// One call, for ncu; started by nibble itself
     #[command(name = "__once", hide = true)]
     Once { order: PathBuf },
+    /// The second half of `run`; started by nibble itself
+    #[command(name = "__run", hide = true)]
+    Enter {
+        library: PathBuf,
+        arch: String,
+        name: PathBuf,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// The untrusted half; started by nibble itself
     #[command(name = "__worker", hide = true)]
     Worker {

@@ -23,6 +23,7 @@ mod list;
 mod new;
 mod reference;
 mod report;
+mod run;
 mod show;
 mod solutions;
 mod submit;

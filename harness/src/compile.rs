@@ -53,6 +53,8 @@ pub enum Target {
     Emulator,
     /// Machine code and PTX, the static runtime linked in.
     Cuda,
+    /// As for the emulator, but a whole program: `main` instead of `solution`.
+    Program,
 }
 
 impl Target {
@@ -60,6 +62,7 @@ impl Target {
         match self {
             Self::Emulator => "emulator",
             Self::Cuda => "cuda",
+            Self::Program => "program",
         }
     }
 }
@@ -126,7 +129,10 @@ pub fn compile(
     for flag in flags {
         check_flag(flag)?;
     }
-    let declaration = signature::check(&source.text, parameters)?;
+    let declaration = match target {
+        Target::Program => None,
+        Target::Emulator | Target::Cuda => signature::check(&source.text, parameters)?,
+    };
 
     let started = Instant::now();
     emit(Event::Compiling { file: source.typed.display().to_string(), arch: arch.to_owned() });

@@ -6,7 +6,7 @@
 //! at the judge's side of the pipe.
 
 pub mod cuda;
-mod emulator;
+pub(crate) mod emulator;
 mod entry;
 pub mod fingerprint;
 mod host;

@@ -20,6 +20,7 @@ mod new;
 mod reference;
 mod remeasure;
 mod report;
+mod run;
 mod show;
 mod solution;
 mod solve;
@@ -53,6 +54,10 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Export(export) => export::run(&export, config),
         Command::Import(import) => import::run(&import, config),
         Command::Report { output } => report::run(&output, config),
+        Command::Run { file, arguments } => run::run(&file, &arguments, config),
+        Command::Enter { library, arch, name, arguments } => {
+            run::enter(library, arch, &name, &arguments)
+        }
         Command::Reference(reference) => reference::run(&reference, config),
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),

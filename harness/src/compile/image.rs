@@ -27,6 +27,8 @@ pub struct Image {
     pub ptx: String,
     /// `solution` is among the exported names.
     pub exports_solution: bool,
+    /// `main` is.
+    pub exports_main: bool,
 }
 
 impl Image {
@@ -38,10 +40,11 @@ impl Image {
             object::File::parse(library).map_err(|error| ImageError::NotElf(error.to_string()))?;
         let section = elf.section_by_name(".nv_fatbin").ok_or(ImageError::NoDeviceCode)?;
         let data = section.data().map_err(|error| ImageError::NotElf(error.to_string()))?;
-        let exports_solution = elf
-            .dynamic_symbols()
-            .any(|symbol| symbol.name() == Ok("solution") && symbol.is_definition());
-        Ok(Self { ptx: ptx(data)?, exports_solution })
+        let exports = |name| {
+            elf.dynamic_symbols().any(|symbol| symbol.name() == Ok(name) && symbol.is_definition())
+        };
+        let (exports_solution, exports_main) = (exports("solution"), exports("main"));
+        Ok(Self { ptx: ptx(data)?, exports_solution, exports_main })
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     declaration::Declaration,
     error::CompileError::{Changed, Rejected},
     failure::{explain, signature_error},
-    image::Image,
+    image::{Image, ImageError},
     includes,
     process::{self, Bounds, Ended},
     ptxas,
@@ -80,7 +80,10 @@ pub fn build(
     let source = request.source;
     let failed = |error: io::Error| CompileError::cache(&work.0, &error);
     let include = source.path.to_string_lossy();
-    let text = unit::text(&include, request.parameters, request.target);
+    let text = match request.target {
+        Target::Program => format!("#include \"{include}\"\n"),
+        target => unit::text(&include, request.parameters, target),
+    };
     fs::write(work.file(unit::NAME), text).map_err(failed)?;
 
     let flags = flags(request);
@@ -107,13 +110,20 @@ pub fn build(
 
     let library = work.file("solution.so");
     let image = Image::read(&fs::read(&library).map_err(failed)?).map_err(|error| {
+        if request.target == Target::Program && error == ImageError::NoDeviceCode {
+            return CompileError::NoKernel;
+        }
         CompileError::Machine(ToolchainError::Unusable {
             path: toolchain.nvcc.clone(),
             origin: toolchain.origin,
             why: error.to_string(),
         })
     })?;
-    if !image.exports_solution {
+    if request.target == Target::Program {
+        if !image.exports_main {
+            return Err(CompileError::NoMain);
+        }
+    } else if !image.exports_solution {
         let difference = Difference::NotC;
         return Err(signature_error(request, declaration.map(|d| d.line), difference).into());
     }
@@ -144,7 +154,7 @@ fn succeeded(ended: Ended) -> bool {
 fn flags(request: &Request<'_>) -> Vec<String> {
     let number = request.arch.trim_start_matches("sm_");
     let (runtime, code) = match request.target {
-        Target::Emulator => ("none", format!("compute_{number}")),
+        Target::Emulator | Target::Program => ("none", format!("compute_{number}")),
         Target::Cuda => ("static", format!("[compute_{number},sm_{number}]")),
     };
     let mut flags: Vec<String> =

@@ -27,22 +27,28 @@ impl Emulator {
         arch: &str,
         kernels: &[KernelFacts],
     ) -> Result<Box<dyn Device>, String> {
-        let gpu = gpus::for_arch(arch).ok_or_else(|| format!("no GPU is known for {arch}"))?;
-        let capability = capability(arch).ok_or_else(|| format!("{arch} is no architecture"))?;
-        let config = Config { sms: gpu.sms, capability, ..Config::default() };
-        let known = kernels.to_vec();
-        session::start(
-            Machine::new(config),
-            Options {
-                device: device(gpu),
-                registers: kernels.iter().map(|k| (k.mangled.clone(), k.registers)).collect(),
-                time: Some(Box::new(move |record| {
-                    model::terms(gpu, &launch(record.clone()), &known).seconds() * 1e9
-                })),
-            },
-        );
+        start(arch, kernels)?;
         Ok(Box::new(Self { entry: Entry::open(library)? }))
     }
+}
+
+/// Starts a session: from here on CUDA runtime calls of this process reach an emulated GPU for `arch`.
+pub fn start(arch: &str, kernels: &[KernelFacts]) -> Result<(), String> {
+    let gpu = gpus::for_arch(arch).ok_or_else(|| format!("no GPU is known for {arch}"))?;
+    let capability = capability(arch).ok_or_else(|| format!("{arch} is no architecture"))?;
+    let config = Config { sms: gpu.sms, capability, ..Config::default() };
+    let known = kernels.to_vec();
+    session::start(
+        Machine::new(config),
+        Options {
+            device: device(gpu),
+            registers: kernels.iter().map(|k| (k.mangled.clone(), k.registers)).collect(),
+            time: Some(Box::new(move |record| {
+                model::terms(gpu, &launch(record.clone()), &known).seconds() * 1e9
+            })),
+        },
+    );
+    Ok(())
 }
 
 impl Device for Emulator {

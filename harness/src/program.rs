@@ -1,0 +1,123 @@
+//! A CUDA program with a `main` of its own, unedited, on the emulator.
+//!
+//! ```text
+//! build   FILE.cu ─ nvcc -shared -cudart none ─► a library that exports `main`       (cached)
+//! enter   opens it in this process, whose CUDA runtime is the emulator's, and calls `main`
+//! ```
+//!
+//! It is the user's own program on the user's own machine: there is no judge and no sandbox. It should
+//! have a process to itself, since it may exit, or crash, as it likes.
+
+use std::ffi::{CString, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use crate::compile::{self, CompileError, Source};
+use crate::device::emulator;
+use crate::directive::Directives;
+use crate::toolchain::Search;
+use crate::{Config, Error, Event};
+
+/// What a program is compiled for where nobody says: the architecture on which everything runs here
+/// that runs at all, block-scaled FP4 `mma` included.
+const ARCH: &str = "sm_120a";
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub library: PathBuf,
+    pub arch: String,
+}
+
+/// Why there is no program to run.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Of the program: what the compiler says.
+    #[error("{0}")]
+    Compile(CompileError),
+    /// Of the command or the machine.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// Compiles `config.file`. Its `//! arch` and `//! nvcc` directives count as a solution's do.
+///
+/// # Errors
+///
+/// [`BuildError`]: does not compile, has no `main`, or there is no compiler.
+pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, BuildError> {
+    let usage = |error: String| Error::Usage(error);
+    let source = Source::read(&config.file).map_err(|error| usage(error.to_string()))?;
+    let directives = Directives::parse(&source.text)
+        .map_err(|error| usage(format!("{}: {error}", config.file.display())))?;
+    let arch = config.arch.clone().or(directives.arch).unwrap_or_else(|| ARCH.to_owned());
+    let search = Search::from_environment(config.nvcc.clone()).map_err(Error::from)?;
+    let toolchain = search.find_or_install(&config.interrupt, emit).map_err(Error::from)?;
+    let request = compile::Request {
+        source: &source,
+        arch: &arch,
+        parameters: &[],
+        flags: &directives.nvcc,
+        target: compile::Target::Program,
+        limit: config.limits.compile,
+    };
+    match compile::compile(&toolchain, &request, &config.interrupt, emit) {
+        Ok(artifact) => Ok(Program { library: artifact.library, arch }),
+        Err(CompileError::Machine(error)) => Err(BuildError::Other(error.into())),
+        Err(error) => Err(BuildError::Compile(error)),
+    }
+}
+
+type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
+
+/// Opens the program in this process and calls its `main`; what that returns. `at_exit` is called when
+/// the process exits, however the program ends it; [`complaints`] says what went wrong.
+///
+/// # Errors
+///
+/// Where the library cannot be opened, with what the dynamic linker says.
+pub fn enter(
+    program: &Program,
+    name: &Path,
+    arguments: &[OsString],
+    at_exit: extern "C" fn(),
+) -> Result<i32, String> {
+    emulator::start(&program.arch, &[])?;
+    // SAFETY: it runs whatever the library contains, which is what it is for.
+    let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
+        .map_err(|error| error.to_string())?;
+    // Its exit handlers may point into it.
+    let library = std::mem::ManuallyDrop::new(library);
+    // SAFETY: C and C++ give `main` this type, or one that may be called as if it had.
+    let main = unsafe { library.get::<Main>(b"main") }.map_err(|error| error.to_string())?;
+    let words: Vec<CString> = std::iter::once(name.as_os_str())
+        .chain(arguments.iter().map(OsString::as_os_str))
+        .filter_map(|word| CString::new(word.as_bytes()).ok())
+        .collect();
+    let mut pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    let environment: [*const c_char; 1] = [std::ptr::null()];
+    // SAFETY: a function without parameters that does not unwind.
+    unsafe { libc::atexit(at_exit) };
+    // SAFETY: argument count and vector as C has them, alive until `main` returns.
+    Ok(unsafe { main(words.len() as c_int, pointers.as_ptr(), environment.as_ptr()) })
+}
+
+/// Faults of the program's kernels, and runtime functions that the emulator does not have: a
+/// headline with its details for each.
+pub fn complaints() -> Vec<(String, Vec<String>)> {
+    let report = ::emulator::cudart::session::report();
+    let mut complaints = Vec::new();
+    if let Some(fault) = report.fault {
+        complaints.push((fault.headline(), fault.details()));
+    }
+    complaints.extend(
+        report
+            .unsupported
+            .iter()
+            .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
+    );
+    complaints
+}

@@ -1,0 +1,47 @@
+//! `nibble run FILE.cu [-- ARGS]`
+
+use crate::support::Nibble;
+
+const SAXPY: &str = include_str!("programs/saxpy.cu");
+
+#[test]
+fn a_program_runs_as_it_would_on_a_gpu() {
+    Nibble::new(["run", "saxpy.cu", "--", "777"])
+        .file("saxpy.cu", SAXPY)
+        .run()
+        .code(0)
+        .stdout_contains("the kernel says hello\n777 elements: no error, worst difference 0\n");
+}
+
+#[test]
+fn a_fault_is_explained_and_the_exit_code_is_the_programs() {
+    Nibble::new(["run", "saxpy.cu", "--", "1000", "careless"])
+        .file("saxpy.cu", SAXPY)
+        .run()
+        .code(7)
+        .stdout_contains("1000 elements: an illegal memory access was encountered")
+        .stderr_contains("reads 4 bytes of global memory just past the end of")
+        .stderr_contains("saxpy.cu:10")
+        .stderr_contains("thread (232,0,0) of block (3,0,0)");
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    Nibble::new(["run", "f.cu"])
+        .file("f.cu", "__global__ void f() {}\n")
+        .run()
+        .code(1)
+        .stdout_is_empty()
+        .stderr_contains("there is no `main` in it");
+    Nibble::new(["run", "f.cu"])
+        .file("f.cu", "int main() { return 0; }\n")
+        .run()
+        .code(1)
+        .stderr_contains("there is no kernel in it");
+    Nibble::new(["run", "f.cu"]).run().code(2).stderr_contains("f.cu: no such file");
+    Nibble::new(["run", "f.cu", "--device", "cuda"])
+        .file("f.cu", "int main() { return 0; }\n")
+        .run()
+        .code(2)
+        .stderr_contains("`run` is for the emulator");
+}
