@@ -3,6 +3,7 @@
 //! The plain forms stand first: they vectorise to one host instruction for eight lanes. Forms with
 //! modifiers share one row each and look at their flags lane by lane.
 
+use super::exact;
 use super::rounding::{self, finish, flush_if};
 use super::{Row, flag, row};
 use crate::exec::{op, rare};
@@ -48,17 +49,20 @@ pub const ROWS: &[Row] = &[
     row!("testp .normal .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_normal()) })),
     row!("testp .subnormal .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_subnormal()) })),
     row!("add .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { a + b })),
-    row!("add .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { rounding::add64(f, a, b) })),
+    row!("add .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::add(f, a, b) })),
     row!("sub .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { a - b })),
-    row!("sub .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { rounding::add64(f, a, -b) })),
+    row!("sub .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::add(f, a, -b) })),
     row!("mul .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { a * b })),
-    row!("mul .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { rounding::mul64(f, a, b) })),
+    row!("mul .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::mul(f, a, b) })),
     row!("fma .rn .f64", "w=w,w,w", Double, op!(|_, a: f64, b: f64, c: f64| -> f64 { a.mul_add(b, c) })),
-    row!("fma .{rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { rounding::fma64(f, a, b, c) })),
-    row!("mad .{rn|rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { rounding::fma64(f, a, b, c) })),
-    row!("div .{rn|rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { rounding::div64(f, a, b) })),
-    row!("rcp .{rn|rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { rounding::div64(f, 1.0, a) })),
-    row!("sqrt .{rn|rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { rounding::sqrt64(f, a) })),
+    row!("fma .{rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { exact::fma(f, a, b, c) })),
+    row!("mad .{rn|rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { exact::fma(f, a, b, c) })),
+    row!("div .rn .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { a / b })),
+    row!("div .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::div(f, a, b) })),
+    row!("rcp .rn .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { 1.0 / a })),
+    row!("rcp .{rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { exact::div(f, 1.0, a) })),
+    row!("sqrt .rn .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { a.sqrt() })),
+    row!("sqrt .{rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { exact::sqrt(f, a) })),
     row!("neg .f64", "w=w", Double, op!(|_, a: u64| -> u64 { a ^ 1 << 63 })),
     row!("abs .f64", "w=w", Double, op!(|_, a: u64| -> u64 { a & !(1 << 63) })),
     row!("copysign .f64", "w=w,w", Double, rare!(|_, a: u64, b: u64| -> u64 { (a & 1 << 63) | (b & !(1 << 63)) })),

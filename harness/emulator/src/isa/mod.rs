@@ -23,6 +23,7 @@ mod carry;
 mod compare;
 mod control;
 mod convert;
+pub mod exact;
 pub mod flag;
 mod float;
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true on NaN is what `ltu` means")]

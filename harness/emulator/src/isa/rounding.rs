@@ -33,7 +33,7 @@ pub fn finish(flags: u32, x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn directed(flags: u32) -> bool {
+pub fn directed(flags: u32) -> bool {
     flags & (flag::RZ | flag::RM | flag::RP) != 0
 }
 
@@ -108,6 +108,9 @@ pub fn div(flags: u32, a: f32, b: f32) -> f32 {
     }
     let (a, b) = (f64::from(a), f64::from(b));
     let q = a / b;
+    if b.is_infinite() {
+        return q as f32;
+    }
     let rest = (-q).mul_add(b, a);
     narrow(flags, odd(q, if b < 0.0 { -rest } else { rest }))
 }
@@ -119,60 +122,6 @@ pub fn sqrt(flags: u32, a: f32) -> f32 {
     let a = f64::from(a);
     let q = a.sqrt();
     narrow(flags, odd(q, (-q).mul_add(q, a)))
-}
-
-/// `near`, the nearest `f64` to a value that differs from it by `error`, in the flags' mode.
-fn step(flags: u32, near: f64, error: f64) -> f64 {
-    if !directed(flags) || error == 0.0 || !near.is_finite() {
-        return near;
-    }
-    let down = (flags & flag::RM != 0) || (flags & flag::RZ != 0 && near > 0.0);
-    if error < 0.0 && down {
-        near.next_down()
-    } else if error > 0.0 && !down {
-        near.next_up()
-    } else {
-        near
-    }
-}
-
-pub fn add64(flags: u32, a: f64, b: f64) -> f64 {
-    let s = a + b;
-    if flags & flag::RM != 0 && s == 0.0 && !(a.is_sign_positive() && b.is_sign_positive()) {
-        return -0.0;
-    }
-    step(flags, s, sum_error(a, b, s))
-}
-
-pub fn mul64(flags: u32, a: f64, b: f64) -> f64 {
-    let p = a * b;
-    step(flags, p, a.mul_add(b, -p))
-}
-
-pub fn fma64(flags: u32, a: f64, b: f64, c: f64) -> f64 {
-    let s = a.mul_add(b, c);
-    if !directed(flags) {
-        return s;
-    }
-    let p = a * b;
-    let e = a.mul_add(b, -p);
-    let u = p + c;
-    let v = sum_error(p, c, u);
-    let w = v + e;
-    let x = sum_error(v, e, w);
-    let rest = (u - s) + w;
-    step(flags, s, if rest == 0.0 { x } else { rest })
-}
-
-pub fn div64(flags: u32, a: f64, b: f64) -> f64 {
-    let q = a / b;
-    let rest = (-q).mul_add(b, a);
-    step(flags, q, if b < 0.0 { -rest } else { rest })
-}
-
-pub fn sqrt64(flags: u32, a: f64) -> f64 {
-    let q = a.sqrt();
-    step(flags, q, (-q).mul_add(q, a))
 }
 
 #[cfg(test)]

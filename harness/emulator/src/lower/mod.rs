@@ -25,6 +25,7 @@ mod order;
 mod select;
 mod slots;
 mod video;
+mod warp;
 mod wmma;
 
 use std::collections::HashMap;

@@ -183,39 +183,51 @@ impl Selector {
             return Err(String::new());
         };
         let address = self.source(address, "w", "u64")?;
-        let space = flat.modifiers.first().map_or("", String::as_str);
-        let (base, len) = match space {
-            "shared" | "shared::cta" => (SHARED_WINDOW, 1 << RANK_SHIFT),
-            "shared::cluster" => (SHARED_WINDOW, LOCAL_WINDOW - SHARED_WINDOW),
-            "local" => (LOCAL_WINDOW, u64::MAX - LOCAL_WINDOW),
-            "global" => (0, WINDOWS),
-            "const" => {
-                let mut op = self.op(once!(is_constant));
-                op.dst = Some(*dst);
-                op.a = Some(address);
-                self.ops.push(op);
-                return Ok(());
+        let shared = self.registers.constant64(SHARED_WINDOW);
+        match flat.modifiers.first().map_or("", String::as_str) {
+            "shared" | "shared::cta" => self.lies_in(*dst, address, shared, 1 << RANK_SHIFT),
+            "shared::cluster" => self.lies_in(*dst, address, shared, LOCAL_WINDOW - SHARED_WINDOW),
+            "local" => {
+                let local = self.registers.constant64(LOCAL_WINDOW);
+                self.lies_in(*dst, address, local, u64::MAX - LOCAL_WINDOW)
             }
-            _ => (0, u64::from(self.frame.param_bytes)),
-        };
-        let base = match space {
-            "param" | "param::entry" => self.registers.preset(Preset::ParamAddress(0)),
-            _ => self.registers.constant64(base),
-        };
+            "const" => self.is_constant(*dst, address),
+            "global" => {
+                let [host, constant] = [0, 1].map(|_| self.registers.fresh(Width::Predicate));
+                let zero = self.registers.constant64(0);
+                self.lies_in(host, address, zero, WINDOWS)?;
+                self.is_constant(constant, address)?;
+                let others = self.registers.fresh(Width::Predicate);
+                self.helper("not", &["pred"], others, &[constant])?;
+                self.helper("and", &["pred"], *dst, &[host, others])
+            }
+            _ => self.is_parameter(*dst, address),
+        }
+    }
+
+    /// Whether an address is one of the `len` from `base` up.
+    fn lies_in(&mut self, dst: Reg, address: Reg, base: Reg, len: u64) -> Result<(), Refusal> {
         let offset = self.registers.fresh(Width::Wide);
         self.helper("sub", &["u64"], offset, &[address, base])?;
         let len = self.registers.constant64(len);
-        if space != "global" {
-            return self.helper("setp", &["lt", "u64"], *dst, &[offset, len]);
-        }
-        let [inside, constant] = [0, 1].map(|_| self.registers.fresh(Width::Predicate));
-        self.helper("setp", &["lt", "u64"], inside, &[offset, len])?;
-        let mut op = self.op(once!(is_constant));
-        op.dst = Some(constant);
+        self.helper("setp", &["lt", "u64"], dst, &[offset, len])
+    }
+
+    fn is_parameter(&mut self, dst: Reg, address: Reg) -> Result<(), Refusal> {
+        let base = self.registers.preset(Preset::ParamAddress(0));
+        self.lies_in(dst, address, base, u64::from(self.frame.param_bytes))
+    }
+
+    /// Parameters are as read-only as constants, but are none.
+    fn is_constant(&mut self, dst: Reg, address: Reg) -> Result<(), Refusal> {
+        let [fixed, parameter, rest] = [0, 1, 2].map(|_| self.registers.fresh(Width::Predicate));
+        let mut op = self.op(once!(is_read_only));
+        op.dst = Some(fixed);
         op.a = Some(address);
         self.ops.push(op);
-        self.helper("not", &["pred"], constant, &[constant])?;
-        self.helper("and", &["pred"], *dst, &[inside, constant])
+        self.is_parameter(parameter, address)?;
+        self.helper("not", &["pred"], rest, &[parameter])?;
+        self.helper("and", &["pred"], dst, &[fixed, rest])
     }
 
     pub fn convert_address(&mut self, flat: &Flat, operands: &[Value]) -> Result<(), Refusal> {
@@ -258,11 +270,11 @@ fn bits_of(ty: &str) -> Result<u32, Refusal> {
     }
 }
 
-/// Which addresses are those of `.const` variables.
+/// Which addresses are those of memory that kernels cannot write.
 ///
 /// # Safety
 /// See [`crate::exec::Handler`].
-unsafe fn is_constant(core: &mut Core, inst: &Inst) -> Flow {
+unsafe fn is_read_only(core: &mut Core, inst: &Inst) -> Flow {
     let memory = core.memory;
     // SAFETY: lowering keeps slots within the file.
     unsafe {

@@ -7,7 +7,7 @@ use super::flatten::{Base, Flat, Flattened, Frame, Item, Value};
 use super::{Block, End, LowerError, Op, Reg, Registers, Width};
 use crate::exec::system::NO_RESULT;
 use crate::exec::{Core, Flow, Handlers, once};
-use crate::isa::{self, Kind, Modifiers, flag};
+use crate::isa::{self, Kind, Modifiers};
 use crate::program::{Inst, Preset};
 
 pub struct Selected {
@@ -211,21 +211,7 @@ impl Selector {
                 Ok(())
             }
             Kind::Shuffle(handlers) => self.shuffle(handlers, modifiers, operands),
-            Kind::Vote(handlers) => {
-                let [dst, predicate, mask] = operands else { return Err(String::new()) };
-                let mut op = self.op(handlers);
-                op.dst = Some(self.written(dst)?);
-                if let Value::Not(reg) = predicate {
-                    op.flags = modifiers.flags | flag::NOT;
-                    op.a = Some(*reg);
-                } else {
-                    op.flags = modifiers.flags;
-                    op.a = Some(self.narrow(predicate)?);
-                }
-                op.b = Some(self.narrow(mask)?);
-                self.ops.push(op);
-                Ok(())
-            }
+            Kind::Vote(handlers) => self.vote(handlers, modifiers, operands),
             Kind::AcrossLanes(handlers) => self.across(handlers, modifiers, operands),
             Kind::WarpBarrier(handlers) => {
                 let [mask] = operands else { return Err(String::new()) };
@@ -444,63 +430,6 @@ impl Selector {
             Value::Discard => Ok(self.registers.fresh(Width::Narrow)),
             _ => Err("its destination".to_owned()),
         }
-    }
-
-    fn shuffle(
-        &mut self,
-        handlers: Handlers,
-        modifiers: &Modifiers,
-        operands: &[Value],
-    ) -> Result<(), Refusal> {
-        let [dst, a, b, c, mask] = operands else { return Err(String::new()) };
-        let (dst, predicate) = match dst {
-            Value::Pair(dst, predicate) => (dst.as_ref(), Some(predicate.as_ref())),
-            dst => (dst, None),
-        };
-        let mut op = self.op(handlers);
-        op.flags = modifiers.flags;
-        op.a = Some(self.narrow(a)?);
-        op.b = Some(self.narrow(b)?);
-        op.c = Some(self.narrow(c)?);
-        op.mask = Some(self.narrow(mask)?);
-        op.dst = Some(self.written(dst)?);
-        op.dst2 = predicate.map(|predicate| self.written(predicate)).transpose()?;
-        self.ops.push(op);
-        Ok(())
-    }
-
-    /// `redux d, a, mask` · `match d{|p}, a, mask` · `elect d|p, mask` · `activemask d`.
-    fn across(
-        &mut self,
-        handlers: Handlers,
-        modifiers: &Modifiers,
-        operands: &[Value],
-    ) -> Result<(), Refusal> {
-        let (dst, sources) = operands.split_first().ok_or_else(String::new)?;
-        let mut op = self.op(handlers);
-        op.flags = modifiers.flags;
-        match dst {
-            Value::Pair(dst, predicate) => {
-                op.dst = match dst.as_ref() {
-                    Value::Discard => None,
-                    dst => Some(self.written(dst)?),
-                };
-                op.dst2 = Some(self.written(predicate)?);
-            }
-            dst => op.dst = Some(self.written(dst)?),
-        }
-        let width = if modifiers.types.first() == Some(&"b64") { "w" } else { "n" };
-        match sources {
-            [] => {}
-            [mask] => op.a = Some(self.narrow(mask)?),
-            [a, mask] => {
-                op.a = Some(self.source(a, width, "u32")?);
-                op.b = Some(self.narrow(mask)?);
-            }
-            _ => return Err(String::new()),
-        }
-        self.ops.push(op);
-        Ok(())
     }
 }
 

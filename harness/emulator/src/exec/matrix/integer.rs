@@ -116,7 +116,7 @@ pub unsafe fn doubles(core: &mut Core, form: &Multiply, operands: &Operands) {
             for k in 0..form.depth {
                 let sum = sums[column][row];
                 sums[column][row] =
-                    crate::isa::rounding::fma64(form.rounding, a[k][row], b[column][k], sum);
+                    crate::isa::exact::fma(form.rounding, a[k][row], b[column][k], sum);
             }
         }
     }
