@@ -42,6 +42,9 @@ pub(crate) const fn joined<R: Copy, const N: usize>(groups: &[&[Twist<R>]]) -> [
 /// Faults together, at most.
 pub(crate) const DEEPEST: usize = 3;
 
+/// Combinations to try at once, at most: beyond, faults are too many for the time there is.
+const MOST: usize = 10_000;
+
 /// Explanations to name, at most.
 const ALTERNATIVES: usize = 6;
 
@@ -57,6 +60,9 @@ pub(crate) fn search<'t, R: Clone>(
     let mut level: Vec<(Vec<&Twist<R>>, R)> = vec![(Vec::new(), right.clone())];
     for _ in 0..deepest {
         level = level.iter().flat_map(|combination| longer(combination, twists)).collect();
+        if level.len() > MOST {
+            break;
+        }
         let found: Vec<_> = level
             .iter()
             .filter(|(_, recipe)| agrees(recipe) && proves(recipe))

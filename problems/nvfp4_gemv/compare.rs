@@ -98,7 +98,8 @@ impl<'a> View<'a> {
 
     /// The least and the largest right value.
     fn allowed(&self, recipe: &Recipe, sum: Sum) -> (f32, f32) {
-        let slack = sum.slack(self.operands.k);
+        // What is infinite is infinite everywhere.
+        let slack = if sum.value.is_finite() { sum.slack(self.operands.k) } else { 0.0 };
         let store = |value| f16::decode((recipe.store)(value));
         (store(sum.value - slack), store(sum.value + slack))
     }

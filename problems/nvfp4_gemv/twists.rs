@@ -58,7 +58,7 @@ macro_rules! lane {
     };
 }
 
-pub(super) const TWISTS: [Twist<Recipe>; 58] = [
+pub(super) const TWISTS: [Twist<Recipe>; 59] = [
     Twist {
         id: "nibbles_swapped",
         says: "the nibbles of one operand are swapped: the even element is in the low nibble of \
@@ -136,6 +136,12 @@ pub(super) const TWISTS: [Twist<Recipe>; 58] = [
         says: "the scales of b are not used",
         axis: 2,
         apply: |r| r.factor = |a, _| a,
+    },
+    Twist {
+        id: "scale_product_in_f16",
+        says: "the scales of a and b are multiplied in f16, where 448 * 448 is infinite",
+        axis: 2,
+        apply: |r| r.factor = |a, b| f16::decode(f16::encode(a * b)),
     },
     Twist {
         id: "scales_0_1_2",

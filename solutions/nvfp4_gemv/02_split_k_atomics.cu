@@ -1,0 +1,97 @@
+//! problem = "nvfp4_gemv"
+//
+// Rung 2: several threads to a row, each with a part of k, added with atomics.
+//
+// Changed: sixteen parts, so sixteen times the threads. Their sums meet in a buffer of floats, because
+// c is half precision and holds anything at the start: the buffer is cleared first and rounded to c at
+// the end. Two more launches.
+//
+// What to expect: waiting is hidden better, the addresses are as scattered as before. Atomics add in
+// any order, so the last bits of a sum differ from run to run; the bound of the problem allows for it.
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda_fp16.h>
+
+// The two codes of a byte, as halves. Blackwell has an instruction. Elsewhere: three bits of a code,
+// put under the exponent of a half, are its value times 2^-14, zero and subnormal included.
+__device__ __forceinline__ __half2 decode(unsigned byte) {
+    unsigned pair;
+#if defined(__CUDA_ARCH_FEAT_SM100_ALL) || defined(__CUDA_ARCH_FEAT_SM120_ALL) \
+    || (defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1000)
+    asm("{\n"
+        ".reg .b8 codes;\n"
+        "cvt.u8.u32 codes, %1;\n"
+        "cvt.rn.f16x2.e2m1x2 %0, codes;\n"
+        "}"
+        : "=r"(pair)
+        : "r"(byte));
+    return *reinterpret_cast<__half2*>(&pair);
+#else
+    const unsigned both = byte * 0x1001u & 0x000f000fu;
+    pair = (both << 9 & 0x0e000e00u) | (both << 12 & 0x80008000u);
+    return __hmul2(*reinterpret_cast<__half2*>(&pair), __float2half2_rn(16384.0f));
+#endif
+}
+
+// Value of an E4M3 scale. Shifted under the exponent of a float it is the value times 2^-120, as a
+// subnormal float where it is subnormal itself.
+__device__ __forceinline__ float scale(unsigned byte) {
+    return __uint_as_float(byte << 20) * 0x1p120f;
+}
+
+constexpr unsigned kParts = 16;
+constexpr size_t kOutputs = 1 << 17;  // at most
+
+__device__ float sums[kOutputs];
+
+__global__ void clear(size_t outputs) {
+    const size_t output = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (output < outputs) sums[output] = 0.0f;
+}
+
+__global__ void multiply(const uint8_t* a, const uint8_t* b, const uint8_t* sfa, const uint8_t* sfb, size_t m,
+                         size_t k) {
+    const size_t row = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    const size_t batch = blockIdx.y;
+    if (row >= m) return;
+
+    const size_t output = batch * m + row;
+    const uint2* a_blocks = reinterpret_cast<const uint2*>(a + output * (k / 2));
+    const uint2* b_blocks = reinterpret_cast<const uint2*>(b + batch * 128 * (k / 2));
+    sfa += output * (k / 16);
+    sfb += batch * 128 * (k / 16);
+
+    const size_t blocks = k / 16;
+    const size_t first = blocks * blockIdx.z / kParts;
+    const size_t end = blocks * (blockIdx.z + 1) / kParts;
+    float sum = 0.0f;
+    for (size_t block = first; block < end; block++) {
+        const uint32_t in_a[2] = {a_blocks[block].x, a_blocks[block].y};
+        const uint32_t in_b[2] = {b_blocks[block].x, b_blocks[block].y};
+        __half2 products = __float2half2_rn(0.0f);
+        for (int i = 0; i < 8; i++) {
+            const unsigned shift = i % 4 * 8;
+            products = __hfma2(decode(in_a[i / 4] >> shift & 0xff), decode(in_b[i / 4] >> shift & 0xff), products);
+        }
+        sum += (__low2float(products) + __high2float(products)) * scale(sfa[block]) * scale(sfb[block]);
+    }
+    atomicAdd(&sums[output], sum);
+}
+
+__global__ void round(__half* c, size_t outputs) {
+    const size_t output = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (output < outputs) c[output] = __float2half(sums[output]);
+}
+
+extern "C" void solution(const uint8_t* a, const uint8_t* b, const uint8_t* sfa, const uint8_t* sfb,
+                         const uint8_t* sfa_blocked, const uint8_t* sfb_blocked, __half* c, size_t m, size_t k,
+                         size_t l) {
+    if (m * l > kOutputs) return;
+    const unsigned threads = 128;
+    const unsigned outputs = unsigned((m * l + threads - 1) / threads);
+    clear<<<outputs, threads>>>(m * l);
+    const dim3 grid(unsigned((m + threads - 1) / threads), unsigned(l), kParts);
+    multiply<<<grid, threads>>>(a, b, sfa, sfb, m, k);
+    round<<<outputs, threads>>>(c, m * l);
+}
