@@ -137,7 +137,8 @@ fn the_competition_s_data_lets_wrong_decoders_pass() {
         let run = run(family);
         compare(&run, &written(&testing::twisted(&Recipe::RIGHT, &[twist]), &run))
     });
-    assert_eq!(passing, [""; 0]);
+    // The largest scales meet in `special` alone.
+    assert_eq!(passing, ["scale_product_in_f16"]);
 }
 
 #[test]
