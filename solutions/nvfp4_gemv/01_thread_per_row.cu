@@ -2,14 +2,17 @@
 //
 // Rung 1: one thread takes one row, from the first element to the last.
 //
-// The formula, written down and nothing else: decode two codes, multiply, add, and at the end of each
-// block of 16 multiply by the two scales. Sums within a block are exact, so only the additions of
-// blocks round.
+// The formula, written down and nothing else: decode two codes, multiply, add, and at the end of
+// each block of 16 multiply by the two scales. Sums within a block are exact, so only the additions
+// of blocks round.
 //
-// What to expect: a disaster, for two reasons. Neighbouring threads read addresses k/2 bytes apart, so
-// each load of a warp touches 32 cache lines and uses 8 bytes of each; the lines had better stay in L1.
-// And there are only m * l threads, 7168 for the first size: two warps for each SM, with nothing to do
-// while they wait.
+// What to expect: a disaster, for two reasons. Neighbouring threads read addresses k/2 bytes apart,
+// so each load of a warp touches 32 cache lines and uses 8 bytes of each; the lines had better stay
+// in L1. And there are only m * l threads, 7168 for the first size: two warps for each SM, with
+// nothing to do while they wait.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 295, 160 and 50.2 for the three sizes.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,16 +2,19 @@
 //
 // Rung 3: a warp takes a row, and a lane eight codes at a time. The baseline of all that follows.
 //
-// Changed: neighbouring lanes read neighbouring words, 128 bytes of a row in one request. Codes become
-// pairs of halves, and one instruction multiplies and adds a pair. The 32 sums of a row meet by
-// shuffles, with no atomics and no other kernel.
+// Changed: neighbouring lanes read neighbouring words, 128 bytes of a row in one request. Codes
+// become pairs of halves, and one instruction multiplies and adds a pair. The 32 sums of a row meet
+// by shuffles, with no atomics and no other kernel.
 //
 //     lane      0        1        2        3      ...    31
 //     word      0        1        2        3      ...    31     then 32 to 63
 //     scale     0        0        1        1      ...    15
 //
-// What to expect: several times faster. A request of 128 bytes is as good as it gets for L1, but each
-// brings only 4 bytes a lane: a loop of a load, some forty instructions and the next load.
+// What to expect: several times faster. A request of 128 bytes is as good as it gets for L1, but
+// each brings only 4 bytes a lane: a loop of a load, some forty instructions and the next load.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 67.7, 110 and 32.9 for the three sizes.
 
 #include <cstddef>
 #include <cstdint>

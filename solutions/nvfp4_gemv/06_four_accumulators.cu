@@ -4,10 +4,14 @@
 //
 // Changed: four words of a row at a time, 128 bytes apart, each with a sum of its own.
 //
-// What was expected: rung 3 adds to one register, an addition must wait for the one before, and four
-// chains wait a quarter as long. What comes of it: the chain was four cycles in some hundred, hidden by
-// other warps anyway. What helps a little is something else, that four loads are asked for together;
-// registers for it are taken from warps that could be resident.
+// What was expected: rung 3 adds to one register, an addition must wait for the one before, and
+// four chains wait a quarter as long. What comes of it: nothing. The chain was four cycles in some
+// hundred, hidden by other warps anyway; that four loads are asked for together is paid for with
+// registers, hence with warps that could be resident.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 66.9, 109 and 33.4 for the three sizes. Within 2 % of rung
+// 3.
 
 #include <cstddef>
 #include <cstdint>

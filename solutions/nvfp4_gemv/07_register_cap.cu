@@ -2,12 +2,16 @@
 //
 // Rung 7, an experiment that failed: unroll deeper, and cap the registers so that warps still fit.
 //
-// Changed: eight steps of the loop at once, and __launch_bounds__ that ask for eight CTAs of 256 threads
-// on each SM: 32 registers.
+// Changed: eight steps of the loop at once, and __launch_bounds__ that ask for eight CTAs of 256
+// threads on each SM: 32 registers.
 //
-// What was expected: long stretches without branches and every warp that an SM can hold. What comes of
-// it: the two fight. With 32 registers the compiler cannot keep eight loads in flight; it asks for them
-// one after the other, as before, and the unrolled code is only longer.
+// What was expected: long stretches without branches and every warp that an SM can hold. What comes
+// of it: a few per cent. The two fight: 32 registers do not hold what eight loads bring, so most of
+// the unrolled code does what the loop did, and is only longer.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 64.4, 106 and 31.7 for the three sizes. Between 3 and 5 %
+// less than rung 3.
 
 #include <cstddef>
 #include <cstdint>

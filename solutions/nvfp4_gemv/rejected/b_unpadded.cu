@@ -1,8 +1,8 @@
 // expect: wrong_answer b_unpadded+sfb_unpadded
 //! problem = "nvfp4_gemv"
 //
-// The batches of b and of its scales are taken to be one row apart. They have 128 rows, of which one
-// counts.
+// The batches of b and of its scales are taken to be one row apart. They have 128 rows, of which
+// one counts.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // expect: wrong_answer code_subnormal_missing
 //! problem = "nvfp4_gemv"
 //
-// Exponent and mantissa are put together with a hidden bit, whatever the exponent: code 0 becomes 0.5,
-// code 1 becomes 0.75.
+// Exponent and mantissa are put together with a hidden bit, whatever the exponent: code 0 becomes
+// 0.5, code 1 becomes 0.75.
 
 #include <cstddef>
 #include <cstdint>

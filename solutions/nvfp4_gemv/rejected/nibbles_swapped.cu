@@ -1,8 +1,8 @@
 // expect: wrong_answer nibbles_swapped
 //! problem = "nvfp4_gemv"
 //
-// The words of a are taken apart from their high nibbles, those of b from their low ones. Swapped in
-// both, the sum would be the same.
+// The words of a are taken apart from their high nibbles, those of b from their low ones. Swapped
+// in both, the sum would be the same.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // expect: wrong_answer last_of_4_parts
 //! problem = "nvfp4_gemv"
 //
-// Four warps share a row, a quarter each, and each writes its sum. Nobody adds the four: the last one
-// stays.
+// Four warps share a row, a quarter each, and each writes its sum. Nobody adds the four: the last
+// one stays.
 
 #include <cstddef>
 #include <cstdint>
