@@ -204,7 +204,8 @@ struct Judged {
     allowed: (f32, f32),
 }
 
-/// Zeros are equal whatever their sign; where the sum is NaN, so is the value.
+/// Zeros are equal whatever their sign. Infinities and NaN are not told apart: which of them an
+/// overflow becomes depends on the order of the sum.
 fn within(given: f32, (least, largest): (f32, f32)) -> bool {
-    (least <= given && given <= largest) || (given.is_nan() && least.is_nan())
+    (least <= given && given <= largest) || (!given.is_finite() && !least.is_finite())
 }
