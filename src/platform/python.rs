@@ -2,22 +2,33 @@
 //!
 //! The Python Language Reference, section 2.5: prefixes, one or three quotes, escapes.
 
+use std::ops::Range;
+
 /// A string of a Python file.
 #[derive(Debug, PartialEq)]
 pub struct Literal {
     /// Of its first byte, prefix included, and behind its last quote.
-    pub range: std::ops::Range<usize>,
+    pub range: Range<usize>,
     /// What it means to Python; the braces of an f-string stand as they are.
     pub value: String,
 }
 
 /// All strings of a file, in order. Text that is not Python gives nonsense, but no failure.
 pub fn strings(text: &str) -> Vec<Literal> {
-    let mut found = Vec::new();
+    scan(text).0
+}
+
+/// The strings of a file, and where its comments are.
+fn scan(text: &str) -> (Vec<Literal>, Vec<Range<usize>>) {
+    let (mut found, mut comments) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         match c {
-            '#' => at += text[at..].find('\n').unwrap_or(text.len() - at),
+            '#' => {
+                let end = at + text[at..].find('\n').unwrap_or(text.len() - at);
+                comments.push(at..end);
+                at = end;
+            }
             '\'' | '"' => {
                 let prefix = prefix(&text[..at]);
                 let literal = read(text, at, prefix);
@@ -27,13 +38,15 @@ pub fn strings(text: &str) -> Vec<Literal> {
             _ => at += c.len_utf8(),
         }
     }
-    found
+    (found, comments)
 }
 
 /// The strings of `name = [ … ]`, or of the argument of that name; none where it is no such list.
 pub fn list(text: &str, name: &str) -> Vec<String> {
-    let strings = strings(text);
-    let outside = |at: usize| !strings.iter().any(|string| string.range.contains(&at));
+    let (strings, comments) = scan(text);
+    let quoted = strings.iter().map(|string| &string.range);
+    let inert: Vec<_> = quoted.chain(&comments).collect();
+    let outside = |at: usize| !inert.iter().any(|range| range.contains(&at));
     let opening = text.match_indices(name).filter(|(at, _)| outside(*at)).find_map(|(at, _)| {
         let rest = &text[at + name.len()..];
         let value = rest.trim_start().strip_prefix('=')?.trim_start();
