@@ -14,13 +14,13 @@ macro_rules! mixed {
                 concat!("add .{rn|rz|rm|rp}? .sat? .f32 .", $name),
                 "n=h,n",
                 Float,
-                rare!(|f, a: u32, c: f32| -> f32 { finish(f, rounding::add(f, $value(a), c)) })
+                rare!(|f, a: u32, b: f32| -> f32 { finish(f, rounding::add(f, $value(a), b)) })
             ),
             row!(
                 concat!("sub .{rn|rz|rm|rp}? .sat? .f32 .", $name),
                 "n=h,n",
                 Float,
-                rare!(|f, a: u32, c: f32| -> f32 { finish(f, rounding::add(f, $value(a), -c)) })
+                rare!(|f, a: u32, b: f32| -> f32 { finish(f, rounding::add(f, $value(a), -b)) })
             ),
             row!(
                 concat!("fma .{rn|rz|rm|rp} .sat? .f32 .", $name),

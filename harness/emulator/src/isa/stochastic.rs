@@ -92,9 +92,9 @@ unsafe fn four(
         let mut out = [0u32; 32];
         for index in 0..4 {
             let lanes = core.read::<f32>(core.list(inst)[index]);
-            for l in 0..32 {
+            for (l, codes) in out.iter_mut().enumerate() {
                 let code = encode(positive(inst.flags, lanes[l]), random[l], index);
-                out[l] = out[l] << bits | code;
+                *codes = *codes << bits | code;
             }
         }
         core.write(inst.dst, &out);

@@ -117,9 +117,9 @@ pub unsafe fn exchange_wide(core: &mut Core, inst: &Inst) -> Flow {
             return flow;
         }
         let list = core.program.list(inst);
-        let (old, new, wanted) = match list {
-            &[a, b, c, d] => ([a, b], [c, d], None),
-            &[a, b, c, d, e, f] => ([a, b], [e, f], Some([c, d])),
+        let (old, new, wanted) = match *list {
+            [a, b, c, d] => ([a, b], [c, d], None),
+            [a, b, c, d, e, f] => ([a, b], [e, f], Some([c, d])),
             _ => return core.unsupported("an exchange of this many registers"),
         };
         let number = |core: &Core, pair: [u32; 2], lane: usize| {
