@@ -300,7 +300,7 @@ mod tests {
             (vec![("a", floats(&[256]))], "`a` is 256; its shape must be m x k"),
             (vec![("a", floats(&[]))], "`a` is a single number; its shape must be m x k"),
             (vec![("a", floats(&[0, 64]))], "`a` has no elements"),
-            (vec![("a", floats(&[4, 33]))], "`k/32`: 33 is not a multiple of 32 for 4x33"),
+            (vec![("a", floats(&[4, 48]))], "`k/32`: 48 is not a multiple of 32 for 4x48"),
         ] {
             assert_eq!(said("mxfp4_quantize", &inputs, &[]), message);
         }
