@@ -204,7 +204,7 @@ fn integers(form: &str, shape: Shape, a_signed: bool, b_signed: bool, saturate: 
         let mut random = Random(round);
         warp.fill(|matrix, _| match matrix {
             // Near the ends of the range, so that sums leave it.
-            'c' if round % 2 == 1 => (random.next() as i32 % 512 + i32::MAX - 100) as u32,
+            'c' if round % 2 == 1 => i32::MAX.wrapping_add(random.next() as i32 % 512 - 100) as u32,
             _ => random.next() as u32,
         });
         let given = warp.run();
