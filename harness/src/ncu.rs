@@ -47,8 +47,11 @@ pub struct KernelProfile {
     pub shared_bank_conflicts: f64,
 }
 
+/// Takes a metric's value into a profile.
+type Put = fn(&mut KernelProfile, f64);
+
 /// The metrics that are asked for, and where they go.
-const METRICS: [(&str, fn(&mut KernelProfile, f64)); 15] = [
+const METRICS: [(&str, Put); 15] = [
     ("gpu__time_duration.sum", |p, v| p.duration_us = v * 1e-3),
     ("dram__bytes_read.sum", |p, v| p.dram_read_bytes = v),
     ("dram__bytes_write.sum", |p, v| p.dram_write_bytes = v),

@@ -10,7 +10,7 @@ use crate::{Config, DeviceChoice, Error, compile};
 /// One device of this machine, and the architecture to compile for.
 pub enum Place {
     Emulator { gpu: &'static Gpu, arch: String },
-    Cuda { card: Card, gpu: Gpu, arch: String },
+    Cuda { card: Box<Card>, gpu: Box<Gpu>, arch: String },
 }
 
 impl Place {
@@ -30,7 +30,7 @@ impl Place {
         let wanted = config.arch.as_ref().or(directives.arch.as_ref());
         let on = |card: Card| {
             let arch = wanted.cloned().unwrap_or_else(|| card.arch());
-            Self::Cuda { gpu: card.figures(), card, arch }
+            Self::Cuda { gpu: Box::new(card.figures()), card: Box::new(card), arch }
         };
         let fits = |card: &Card| wanted.is_none_or(|arch| card.runs(arch));
         let unfit = |card: &Card| {
@@ -74,7 +74,7 @@ impl Place {
     pub fn known(self) -> (Gpu, Option<Card>) {
         match self {
             Self::Emulator { gpu, .. } => (gpu.clone(), None),
-            Self::Cuda { gpu, card, .. } => (gpu, Some(card)),
+            Self::Cuda { gpu, card, .. } => (*gpu, Some(*card)),
         }
     }
 

@@ -183,12 +183,15 @@ fn clock(samples: &[Sample]) -> Option<f64> {
     median(&samples.iter().filter_map(|sample| sample.clock_mhz).collect::<Vec<f64>>())
 }
 
+/// The times that count, all samples, and why they are enough; or the call that went wrong.
+type Collected = Result<(Series, Vec<Sample>, Decision), Box<CaseReport>>;
+
 fn collect(
     setup: &Setup<'_>,
     subject: &mut dyn Subject,
     case: &CaseSpec,
     rule: &dyn StoppingRule,
-) -> Result<Result<(Series, Vec<Sample>, Decision), Box<CaseReport>>, Error> {
+) -> Result<Collected, Error> {
     let started = Instant::now();
     let mut blocks = Vec::new();
     loop {

@@ -152,7 +152,7 @@ impl Type {
             Self::TwoF16 => half(&F16),
             Self::TwoBf16 => half(&BF16),
             Self::Small => random % 40,
-            Self::TwoFp8 => index as u64 % 256 | (random % 256) << 8,
+            Self::TwoFp8 => (index as u64 % 256) | ((random % 256) << 8),
         }
     }
 }

@@ -41,9 +41,9 @@ pub unsafe fn install(folder: &Path) {
     unsafe { std::env::set_var("LD_LIBRARY_PATH", folder) };
 }
 
-/// 64 rows: enough to mix.
+/// 64 rows, each with scales of 8 bytes: enough to mix.
 fn case() -> CaseSpec {
-    CaseSpec { sizes: Sizes::new([("m", 64), ("k", 64)]), family: Family::Uniform }
+    CaseSpec { sizes: Sizes::new([("m", 64), ("k", 256)]), family: Family::Uniform }
 }
 
 fn gpu(helpers: &str, body: &str) -> Court {
