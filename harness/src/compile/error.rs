@@ -32,8 +32,6 @@ pub enum CompileError {
         "there is no `main` in it: `nibble run` takes a whole program, `nibble check` a solution"
     )]
     NoMain,
-    #[error("there is no kernel in it: compile it with a C++ compiler")]
-    NoKernel,
     #[error("compiling took longer than {seconds} s")]
     TimedOut { seconds: u64 },
     #[error("compiling needs more than {} GiB of memory", bytes >> 30)]

@@ -12,7 +12,7 @@ use super::{
     declaration::Declaration,
     error::CompileError::{Changed, Rejected},
     failure::{explain, signature_error},
-    image::{Image, ImageError},
+    image::Image,
     includes,
     process::{self, Bounds, Ended},
     ptxas,
@@ -110,9 +110,6 @@ pub fn build(
 
     let library = work.file("solution.so");
     let image = Image::read(&fs::read(&library).map_err(failed)?).map_err(|error| {
-        if request.target == Target::Program && error == ImageError::NoDeviceCode {
-            return CompileError::NoKernel;
-        }
         CompileError::Machine(ToolchainError::Unusable {
             path: toolchain.nvcc.clone(),
             origin: toolchain.origin,
