@@ -167,11 +167,11 @@ impl Mixture {
 mod tests {
     use super::*;
 
-    /// Units of one row; outputs as a solution would write them that is right.
+    /// Units of one row, with scales of 8 bytes; outputs as a solution might write them.
     fn mixture() -> (&'static Problem, Mixture) {
         let problem = problems::find("mxfp4_quantize").unwrap();
         let mut case = problem.check_cases()[0].clone();
-        case.sizes = problems::Sizes::new([("m", 16), ("k", 64)]);
+        case.sizes = problems::Sizes::new([("m", 16), ("k", 256)]);
         let buffers = problem.buffers(&case.sizes).unwrap();
         let mixing = problem.mixing(&case.sizes).unwrap();
         let a = Content::draw(problem, &case, &buffers, None).unwrap();
