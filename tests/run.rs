@@ -2,7 +2,7 @@
 
 use crate::support::Nibble;
 
-const SAXPY: &str = include_str!("programs/saxpy.cu");
+const SAXPY: &str = include_str!("programs/whole/saxpy.cu");
 
 #[test]
 fn a_program_runs_as_it_would_on_a_gpu() {

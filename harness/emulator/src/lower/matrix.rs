@@ -184,5 +184,7 @@ pub fn accumulator(name: &str) -> Option<Accumulator> {
 /// Before Hopper, 256 bits of a row take two steps, and a bit less is kept (see `exec::matrix`).
 pub fn rule(generation: u32, depth: usize, a: Element) -> Rule {
     let older = generation < 90;
-    Rule { fraction: if older { 24 } else { 25 }, halves: older && depth * a.bits() == 256 }
+    let converted = generation == 90 && matches!(a, Element::E4m3 | Element::E5m2);
+    let halves = converted || older && depth * a.bits() == 256;
+    Rule { fraction: if older { 24 } else { 25 }, halves, converted }
 }

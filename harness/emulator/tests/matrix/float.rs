@@ -89,6 +89,8 @@ impl Format {
 pub struct Rule {
     pub fraction: i32,
     pub steps: usize,
+    /// FP8 as Hopper has it, by way of `f16`.
+    pub converted: bool,
 }
 
 /// A summand: `value · 2^power`, aligned by `exponent`.
@@ -169,6 +171,9 @@ const ONE: Number = Number { significand: 1, exponent: 0, digits: 0, special: No
 
 impl Rule {
     pub fn add(&self, a: &[Number], b: &[Number], c: Number, wide: bool) -> u32 {
+        if self.converted {
+            return self.by_way_of_f16(a, b, c, wide);
+        }
         let format = if wide { F32 } else { F16 };
         let mut c = c;
         let mut bits = 0;
@@ -178,6 +183,26 @@ impl Rule {
             c = format.read(bits);
         }
         bits
+    }
+
+    /// Elements 0 and 1 of every four, then 2 and 3, then C.
+    fn by_way_of_f16(&self, a: &[Number], b: &[Number], c: Number, wide: bool) -> u32 {
+        let format = if wide { F32 } else { F16 };
+        let half = |x: &Number| F16.read(formats::f16::encode(x.float() as f32).into());
+        let mut sum = format.read(0);
+        for first in [0, 2] {
+            let pick = |of: &[Number]| -> Vec<_> {
+                of.chunks(4).flat_map(|four| &four[first..first + 2]).map(half).collect()
+            };
+            sum = format.read(self.once(&pick(a), &pick(b), sum, wide, (ONE, ONE)));
+        }
+        let total = sum.float() + c.float();
+        match (total.is_nan(), wide) {
+            (true, true) => 0x7fff_ffff,
+            (true, false) => 0x7fff,
+            (false, true) => (total as f32).to_bits(),
+            (false, false) => formats::f16::encode(formats::f64_to_f32_odd(total)).into(),
+        }
     }
 
     pub fn add_scaled(

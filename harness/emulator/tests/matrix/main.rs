@@ -54,9 +54,10 @@ fn floats(target: &str, form: &str, shape: Shape, a: Format, b: Format, wide: bo
     }
 }
 
-const OLD: Rule = Rule { fraction: 24, steps: 2 };
-const OLD_SHORT: Rule = Rule { fraction: 24, steps: 1 };
-const NEW: Rule = Rule { fraction: 25, steps: 1 };
+const OLD: Rule = Rule { fraction: 24, steps: 2, converted: false };
+const OLD_SHORT: Rule = Rule { fraction: 24, steps: 1, converted: false };
+const NEW: Rule = Rule { fraction: 25, steps: 1, converted: false };
+const HOPPER_FP8: Rule = Rule { fraction: 25, steps: 1, converted: true };
 
 #[test]
 fn half_precision() {
@@ -96,9 +97,10 @@ fn eight_bits_and_fewer() {
         for (b, y) in [("e4m3", E4M3), ("e5m2", E5M2)] {
             for (sum, wide) in [("f32", true), ("f16", false)] {
                 let form = format!("mma.sync.aligned.m16n8k32.row.col.{sum}.{a}.{b}.{sum}");
-                floats("sm_90a", &form, layout::K32_BITS8, x, y, wide, NEW);
+                floats("sm_90a", &form, layout::K32_BITS8, x, y, wide, HOPPER_FP8);
+                floats("sm_120a", &form, layout::K32_BITS8, x, y, wide, NEW);
                 let form = format!("mma.sync.aligned.m16n8k16.row.col.{sum}.{a}.{b}.{sum}");
-                floats("sm_90a", &form, layout::K16_BITS8, x, y, wide, NEW);
+                floats("sm_90a", &form, layout::K16_BITS8, x, y, wide, HOPPER_FP8);
             }
         }
     }

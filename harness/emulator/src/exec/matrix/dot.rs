@@ -13,6 +13,11 @@
 //! D = 2.25
 //! ```
 //!
+//! Hopper has no FP8 in `mma` (only in `wgmma`): it converts to `f16` and multiplies twice, first the lower
+//! two elements of every word, then the upper two, beginning at zero; C is added last, as by an `add`.
+//! That, and all the rest for `sm_90`, was seen bit for bit on an H200 (`scripts/conform/matrix.cu`: 21
+//! forms, 28 rounds of 128 sums, infinities and NaN among them).
+//!
 //! Ampere and Ada keep 24 bits, and where K fills their datapath twice they do it in two steps. What is
 //! not known: the alignment of FP6 and FP4 subnormals within `.kind::f8f6f4`; here it is the one of
 //! their own format. On a GPU of another generation than the module was compiled for, the last bits
@@ -84,6 +89,10 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
             special |= scales.b[0][column] == 0xff;
         }
     }
+    let third = c.clone();
+    if form.rule.converted {
+        c = Third { value: [[0.0; 16]; 8], exponent: [[ZERO_EXPONENT; 16]; 8] };
+    }
     let steps = if form.rule.halves { 2 } else { 1 };
     let depth = form.depth / steps;
     for step in 0..steps {
@@ -102,6 +111,14 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
         }
         if step + 1 < steps {
             exponents(&mut c, form.d);
+        }
+    }
+    if form.rule.converted {
+        for column in 0..8 {
+            for row in 0..16 {
+                let sum = f64::from(c.value[column][row]) + f64::from(third.value[column][row]);
+                c.value[column][row] = rounded(sum, form.d);
+            }
         }
     }
     // SAFETY: by the contract.
@@ -127,10 +144,11 @@ fn left(form: &Multiply, words: &ByRow, special: &mut bool) -> Left {
             for w in 0..used {
                 for row in 0..16 {
                     for (j, byte) in words[w][row].to_le_bytes().into_iter().enumerate() {
-                        let term = table[usize::from(byte)];
+                        let term = converted(form, table[usize::from(byte)]);
                         *special |= !term.value.is_finite();
-                        out.value[4 * w + j][row] = term.value;
-                        out.exponent[4 * w + j][row] = term.exponent;
+                        let k = place(form, 4 * w + j);
+                        out.value[k][row] = term.value;
+                        out.exponent[k][row] = term.exponent;
                     }
                 }
             }
@@ -164,16 +182,29 @@ fn right(form: &Multiply, words: &ByColumn, special: &mut bool) -> Right {
             for part in 0..per_word {
                 let word = words[column][w];
                 let term = match form.b.bytes() {
-                    Some(table) => table[(word >> (8 * part) & 0xff) as usize],
+                    Some(table) => converted(form, table[(word >> (8 * part) & 0xff) as usize]),
                     None => unpack(form.b, word, part),
                 };
                 *special |= !term.value.is_finite();
-                out.value[column][per_word * w + part] = term.value;
-                out.exponent[column][per_word * w + part] = term.exponent;
+                let k = place(form, per_word * w + part);
+                out.value[column][k] = term.value;
+                out.exponent[column][k] = term.exponent;
             }
         }
     }
     out
+}
+
+/// Where element `k` of a row stands among the summands.
+#[inline(always)]
+fn place(form: &Multiply, k: usize) -> usize {
+    if form.rule.converted { k / 4 * 2 + k % 2 + k % 4 / 2 * (form.depth / 2) } else { k }
+}
+
+/// An FP8 number as the `f16` that it becomes, whose subnormals begin lower.
+#[inline(always)]
+fn converted(form: &Multiply, of: Term) -> Term {
+    if form.rule.converted { term(of.value, -14) } else { of }
 }
 
 /// Element `part` of a word of 16-bit or 32-bit elements.
@@ -405,6 +436,14 @@ pub fn settle(exact: f64, accumulator: Accumulator) -> f32 {
     let over = f64::from(rounded).abs() > exact.abs() && exact.abs() < BEYOND;
     let cut = f32::from_bits(rounded.to_bits() - u32::from(over));
     if exact.is_nan() { f32::from_bits(0x7fff_ffff) } else { cut }
+}
+
+/// A sum of two numbers, as an `add` rounds it.
+fn rounded(sum: f64, accumulator: Accumulator) -> f32 {
+    if accumulator == Accumulator::F16 {
+        return settle(sum, accumulator);
+    }
+    if sum.is_nan() { f32::from_bits(0x7fff_ffff) } else { sum as f32 }
 }
 
 /// `2^128`: what is no less becomes infinity.

@@ -69,6 +69,9 @@ pub struct Rule {
     pub fraction: i32,
     /// K is added in two halves, rounded in between.
     pub halves: bool,
+    /// FP8 is converted to `f16`: of every four elements the first two make the first half, the sum
+    /// begins at zero, and C is added to it at the end (`dot.rs`).
+    pub converted: bool,
 }
 
 /// Block scales of A and B: `vectors` of them along K.
