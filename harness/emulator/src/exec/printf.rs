@@ -128,7 +128,7 @@ fn convert(
     let to = buffer.as_mut_ptr().cast::<c_char>();
     let text = conversion.text.as_ptr();
     /// `snprintf` with the stars before the value.
-    macro_rules! print {
+    macro_rules! spell {
         ($value:expr) => {
             // SAFETY: the format has exactly these arguments, of these types, as `conversion` has
             // seen to; the buffer has `LONGEST` bytes.
@@ -142,12 +142,12 @@ fn convert(
         };
     }
     let length = match conversion.argument {
-        Argument::Int => print!(value as c_int),
-        Argument::Long => print!(value as c_longlong),
-        Argument::Double => print!(f64::from_bits(value)),
-        Argument::Pointer => print!(std::ptr::without_provenance::<u8>(value as usize)),
+        Argument::Int => spell!(value as c_int),
+        Argument::Long => spell!(value as c_longlong),
+        Argument::Double => spell!(f64::from_bits(value)),
+        Argument::Pointer => spell!(std::ptr::without_provenance::<u8>(value as usize)),
         Argument::String => match string(value).map(CString::new) {
-            Some(Ok(text)) => print!(text.as_ptr()),
+            Some(Ok(text)) => spell!(text.as_ptr()),
             _ => return b"<no string>".to_vec(),
         },
     };
