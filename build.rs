@@ -13,7 +13,10 @@ fn main() -> io::Result<()> {
 
 /// Lists `solutions/<problem>/NN_name.cu` for `src/rungs.rs`, so that they are part of the binary.
 fn rungs() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("solutions");
+    // Asked when it runs, not when it is compiled: a cached build script outlives a moved checkout.
+    let manifest = env::var_os("CARGO_MANIFEST_DIR")
+        .ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
+    let root = Path::new(&manifest).join("solutions");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut rungs = Vec::new();
     for folder in fs::read_dir(&root)? {
