@@ -1,8 +1,10 @@
 //! What a launch cost, counted while it ran.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::exec::Tally;
+use crate::exec::{Tally, Traffic};
 use crate::isa::Class;
 use crate::program::Program;
 
@@ -41,37 +43,38 @@ pub struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn of(program: &Program, tally: &Tally, touched: (u64, u64)) -> Self {
-        let mut classes = std::collections::BTreeMap::<Class, u64>::new();
+    pub(crate) fn of(program: &Program, tally: &Tally) -> Self {
+        let mut moved = Traffic::default();
+        tally.traffic.iter().for_each(|traffic| moved.add(traffic));
         let mut counters = Self {
             ctas: tally.ctas,
             warps: tally.warps,
-            global_load_requests: tally.global_load_requests,
-            global_load_sectors: tally.global_load_sectors,
-            global_store_requests: tally.global_store_requests,
-            global_store_sectors: tally.global_store_sectors,
-            global_load_bytes: tally.global_load_bytes,
-            global_store_bytes: tally.global_store_bytes,
-            dram_read_sectors: touched.0,
-            dram_write_sectors: touched.1,
-            shared_requests: tally.shared_requests,
-            shared_wavefronts: tally.shared_wavefronts,
-            local_requests: tally.local_requests,
-            local_sectors: tally.local_sectors,
-            atomics: tally.atomics,
+            global_load_requests: moved.load.requests,
+            global_load_sectors: moved.load.sectors,
+            global_store_requests: moved.store.requests,
+            global_store_sectors: moved.store.sectors,
+            global_load_bytes: moved.load.bytes,
+            global_store_bytes: moved.store.bytes,
+            dram_read_sectors: moved.load.fresh,
+            dram_write_sectors: moved.store.fresh,
+            shared_requests: moved.shared_requests,
+            shared_wavefronts: moved.shared_wavefronts,
+            local_requests: moved.local_requests,
+            local_sectors: moved.local_sectors,
+            atomics: moved.atomics,
             barriers: tally.barriers,
-            branches: tally.branches,
-            divergent_branches: tally.divergent_branches,
             static_shared: program.static_shared,
             ..Self::default()
         };
-        for (block, &(visits, lanes)) in program.blocks.iter().zip(&tally.visits) {
+        let mut classes = BTreeMap::<Class, u64>::new();
+        for (block, visits) in program.blocks.iter().zip(&tally.visits) {
             let issued = u64::from(block.origins.end - block.origins.start);
-            counters.warp_instructions += visits * issued;
-            counters.thread_instructions += lanes * issued;
-            for origin in &program.origins[block.origins.start as usize..block.origins.end as usize]
-            {
-                *classes.entry(origin.class).or_default() += visits;
+            counters.warp_instructions += visits.warps * issued;
+            counters.thread_instructions += visits.lanes * issued;
+            counters.branches += visits.branches;
+            counters.divergent_branches += visits.divergent;
+            for origin in program.origins(block) {
+                *classes.entry(origin.class).or_default() += visits.warps;
             }
         }
         let named = classes.into_iter().filter(|(_, n)| *n > 0);

@@ -19,12 +19,15 @@ mod isa;
 mod lower;
 mod machine;
 mod memory;
+mod profile;
 mod program;
 pub mod ptx;
 
 pub use counters::Counters;
-pub use exec::Level;
+pub use exec::{Level, Moved, Traffic};
 pub use fault::{Access, Blame, Fault, FaultKind, MemorySpace, Near, SourcePoint};
+pub use isa::Class;
 pub use machine::{Config, Kernel, LaunchConfig, LoadError, LoadedModule, Machine};
 pub use memory::{AllocationInfo, AllocationKind, GlobalMemory, OutOfMemory};
+pub use profile::{KernelProfile, PlaceCounters};
 pub use program::ParamLayout;

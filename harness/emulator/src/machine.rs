@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::counters::Counters;
-use crate::exec::{Launch, Level, Stopped, run_grid};
+use crate::exec::{Launch, Level, Stopped, Tally, run_grid};
 use crate::fault::{Fault, FaultKind, SourcePoint};
 use crate::lower::{self, Environment};
 use crate::memory::{GlobalMemory, OutOfMemory};
+use crate::profile::KernelProfile;
 use crate::program::{ParamLayout, Program};
 use crate::ptx::ast::{self, Directives};
 use crate::ptx::{ParseError, SourceMap};
@@ -20,7 +21,7 @@ mod variables;
 pub struct Config {
     /// Host threads; CTAs are spread over them.
     pub threads: usize,
-    /// Count what launches cost. Costs time itself: a sixth for a coalesced quantizer, half for a strided one.
+    /// Count what launches cost. Costs time itself: a tenth for a coalesced quantizer, a quarter for a strided one.
     pub counting: bool,
     /// Bytes of device memory.
     pub memory: u64,
@@ -149,6 +150,36 @@ impl Machine {
     /// # Errors
     /// The fault that stopped it. Memory is left as it was then.
     pub fn launch(&self, launch: &LaunchConfig, params: &[u8]) -> Result<Counters, Box<Fault>> {
+        self.run(launch, params, Counters::of)
+    }
+
+    /// As [`Self::launch`], with the counts of every place in the source as well. Which place the first
+    /// touch of a sector is counted at depends on who comes first, so only with one host thread are they
+    /// the same every time.
+    ///
+    /// # Errors
+    /// As for [`Self::launch`].
+    pub fn profile(
+        &self,
+        launch: &LaunchConfig,
+        params: &[u8],
+    ) -> Result<(Counters, KernelProfile), Box<Fault>> {
+        let kernel = &*launch.kernel;
+        self.run(launch, params, |program, tally| {
+            let chain = |location: Option<u32>| {
+                kernel.chain(location.and_then(|at| program.locations.get(at as usize)))
+            };
+            let profile = KernelProfile::of(&kernel.name, program, tally, chain);
+            (Counters::of(program, tally), profile)
+        })
+    }
+
+    fn run<T>(
+        &self,
+        launch: &LaunchConfig,
+        params: &[u8],
+        counts: impl FnOnce(&Program, &Tally) -> T,
+    ) -> Result<T, Box<Fault>> {
         let _one_at_a_time = self.launching.lock().unwrap_or_else(|e| e.into_inner());
         let kernel = &*launch.kernel;
         let program = match &kernel.program {
@@ -200,10 +231,7 @@ impl Machine {
             deadline: self.config.deadline,
         };
         match run_grid(&run) {
-            Ok(tally) => {
-                let touched = memory.touched();
-                Ok(Counters::of(program, &tally, touched))
-            }
+            Ok(tally) => Ok(counts(program, &tally)),
             Err(stopped) => Err(Box::new(kernel.fault(program, &run, *stopped))),
         }
     }

@@ -41,7 +41,7 @@ pub struct Inst {
     pub d: Slot,
     /// Writes every lane of `dst`, active or not.
     pub writes: Writes,
-    /// Index of this instruction's entry in the warp's cache of allocations.
+    /// Number of this memory instruction: of its entry in the cache of allocations, and in the tally.
     pub cache: u16,
     /// Runtime modifiers: bits of `isa::flag`.
     pub flags: u32,
@@ -49,6 +49,16 @@ pub struct Inst {
     pub list: u32,
     /// Index into [`Program::origins`].
     pub origin: u32,
+}
+
+/// What is known of a memory instruction for counting.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryInst {
+    /// Index into [`Program::origins`].
+    pub origin: u32,
+    pub block: BlockId,
+    /// How many memory instructions of its block must have answered before it can be issued.
+    pub depth: u16,
 }
 
 /// How control leaves a block.
@@ -124,8 +134,8 @@ pub struct Program {
     pub presets: Vec<(Slot, Preset)>,
     /// Slots in a warp's register file.
     pub slots: usize,
-    /// Memory instructions, each with a place in the allocation cache.
-    pub caches: usize,
+    /// Memory instructions: the place of each here is its [`Inst::cache`].
+    pub memory: Vec<MemoryInst>,
     pub params: Vec<ParamLayout>,
     pub param_bytes: u32,
     /// Bytes of `.shared` variables of known size; dynamic shared memory follows.
@@ -143,6 +153,17 @@ pub struct Program {
 }
 
 impl Program {
+    /// Entries of whatever is kept for each memory instruction. One more than there are, since others
+    /// have the number of the next.
+    pub fn caches(&self) -> usize {
+        self.memory.len() + 1
+    }
+
+    /// Where the instructions of a block came from.
+    pub fn origins(&self, block: &Block) -> &[Origin] {
+        &self.origins[block.origins.start as usize..block.origins.end as usize]
+    }
+
     /// The slots of a vector operand.
     #[inline]
     pub fn list(&self, inst: &Inst) -> &[Slot] {

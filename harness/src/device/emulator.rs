@@ -43,6 +43,7 @@ pub fn start(arch: &str, kernels: &[KernelFacts]) -> Result<(), String> {
         Options {
             device: device(gpu),
             registers: kernels.iter().map(|k| (k.mangled.clone(), k.registers)).collect(),
+            profile: false,
             time: Some(Box::new(move |record| {
                 model::terms(gpu, &launch(record.clone()), &known).seconds() * 1e9
             })),

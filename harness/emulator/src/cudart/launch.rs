@@ -214,7 +214,11 @@ impl Session {
     fn run(&mut self, configuration: &LaunchConfig, parameters: &[u8]) {
         let start = Instant::now();
         let machine = AssertUnwindSafe(&self.machine);
-        let result = catch_unwind(|| machine.launch(configuration, parameters));
+        let profiles = self.options.profile;
+        let result = catch_unwind(|| match profiles {
+            true => machine.profile(configuration, parameters).map(|(all, each)| (all, Some(each))),
+            false => machine.launch(configuration, parameters).map(|counters| (counters, None)),
+        });
         // A GPU's `printf` comes out on the process's standard output, too, at the next wait for it.
         // Where that is closed there is nobody to tell.
         let mut stdout = std::io::stdout();
@@ -222,7 +226,8 @@ impl Session {
         let host_ns = start.elapsed().as_nanos() as u64;
         let kernel = configuration.kernel.name.clone();
         match result {
-            Ok(Ok(counters)) => {
+            Ok(Ok((counters, profile))) => {
+                profile.into_iter().for_each(|profile| self.report.add(profile));
                 let record = LaunchRecord {
                     kernel,
                     grid: configuration.grid,

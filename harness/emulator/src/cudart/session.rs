@@ -20,6 +20,7 @@ use super::symbol::Variable;
 use crate::Counters;
 use crate::fault::Fault;
 use crate::machine::Machine;
+use crate::profile::KernelProfile;
 
 /// How a launch's time is modelled, in nanoseconds.
 pub type TimeModel = Box<dyn Fn(&LaunchRecord) -> f64 + Send>;
@@ -31,6 +32,8 @@ pub struct Options {
     pub registers: HashMap<String, u32>,
     /// Without it, events measure the host's time.
     pub time: Option<TimeModel>,
+    /// Whether the report says what each place in the source cost.
+    pub profile: bool,
 }
 
 /// A launch that ended well.
@@ -49,11 +52,23 @@ pub struct LaunchRecord {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionReport {
     pub launches: Vec<LaunchRecord>,
+    /// One for each kernel, where they were asked for.
+    pub profiles: Vec<KernelProfile>,
     pub fault: Option<Fault>,
     /// Runtime functions called that do not exist here, each once.
     pub unsupported: Vec<String>,
     /// Errors that calls returned, oldest first: `cudaMalloc: cudaErrorMemoryAllocation (…)`.
     pub errors: Vec<String>,
+}
+
+impl SessionReport {
+    /// Add a launch to its kernel's profile.
+    pub(super) fn add(&mut self, profile: KernelProfile) {
+        match self.profiles.iter_mut().find(|known| known.kernel == profile.kernel) {
+            Some(known) => known.add(profile),
+            None => self.profiles.push(profile),
+        }
+    }
 }
 
 /// Errors kept for a report: a loop that fails need not fill memory.

@@ -78,25 +78,25 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
         } else {
             (shared(core, from), global(core, to))
         };
-        let source = span(core, lane, source, bytes, UNIT, Access::Read)?;
+        let source = span(core, inst, lane, source, bytes, UNIT, Access::Read)?;
         if inst.flags & REDUCES != 0 {
-            let target = span(core, lane, target, bytes, UNIT, Access::Atomic)?;
+            let target = span(core, inst, lane, target, bytes, UNIT, Access::Atomic)?;
             super::reduction::combine(inst.imm, target, source, bytes);
             if let Some(&barrier) = rest.first() {
-                signal(core, lane, narrow(core, barrier, lane), bytes)?;
+                signal(core, inst, lane, narrow(core, barrier, lane), bytes)?;
             }
             return Ok(());
         }
         let Some(&barrier) = rest.first() else {
-            let target = span(core, lane, target, bytes, UNIT, Access::Write)?;
+            let target = span(core, inst, lane, target, bytes, UNIT, Access::Write)?;
             move_bytes(source, target, bytes);
             return Ok(());
         };
         let barrier = narrow(core, barrier, lane);
         for rank in receivers(core, inst, rest.get(1).copied(), lane) {
-            let target = span(core, lane, target.at(rank), bytes, UNIT, Access::Write)?;
+            let target = span(core, inst, lane, target.at(rank), bytes, UNIT, Access::Write)?;
             move_bytes(source, target, bytes);
-            signal(core, lane, Span::Shared(barrier).at(rank).offset(), bytes)?;
+            signal(core, inst, lane, Span::Shared(barrier).at(rank).offset(), bytes)?;
         }
     }
     Ok(())
@@ -125,8 +125,14 @@ pub unsafe fn receivers(
 ///
 /// # Safety
 /// As for [`copy`].
-pub unsafe fn signal(core: &mut Core, lane: usize, barrier: u32, bytes: u64) -> Result<(), Flow> {
-    let host = span(core, lane, Span::Shared(barrier), 8, 8, Access::Atomic)?;
+pub unsafe fn signal(
+    core: &mut Core,
+    inst: &Inst,
+    lane: usize,
+    barrier: u32,
+    bytes: u64,
+) -> Result<(), Flow> {
+    let host = span(core, inst, lane, Span::Shared(barrier), 8, 8, Access::Atomic)?;
     // SAFETY: `span` found eight bytes of shared memory there.
     unsafe { mbarrier::complete(core, host, lane, bytes as u32) }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::Lane;
+use super::{Lane, Tally};
 use crate::fault::FaultKind;
 use crate::memory::{Range, Snapshot};
 use crate::program::{Inst, Program, Slot};
@@ -19,29 +19,6 @@ pub struct CacheEntry {
     pub range: Option<Arc<Range>>,
 }
 
-/// Counts of this thread, added up at the end of the launch.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// How often each block was entered, and by how many lanes in all.
-    pub visits: Vec<(u64, u64)>,
-    pub global_load_requests: u64,
-    pub global_load_sectors: u64,
-    pub global_load_bytes: u64,
-    pub global_store_requests: u64,
-    pub global_store_sectors: u64,
-    pub global_store_bytes: u64,
-    pub shared_requests: u64,
-    pub shared_wavefronts: u64,
-    pub local_requests: u64,
-    pub local_sectors: u64,
-    pub atomics: u64,
-    pub barriers: u64,
-    pub branches: u64,
-    pub divergent_branches: u64,
-    pub ctas: u64,
-    pub warps: u64,
-}
-
 /// What a warp waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wait {
@@ -53,35 +30,6 @@ pub struct Wait {
     pub arrive_only: bool,
     /// `bar.red`: a predicate of all threads is wanted.
     pub reduces: bool,
-}
-
-impl Tally {
-    /// Add another thread's counts.
-    pub fn add(&mut self, other: &Self) {
-        if self.visits.len() < other.visits.len() {
-            self.visits.resize(other.visits.len(), (0, 0));
-        }
-        for (sum, more) in self.visits.iter_mut().zip(&other.visits) {
-            sum.0 += more.0;
-            sum.1 += more.1;
-        }
-        self.global_load_requests += other.global_load_requests;
-        self.global_load_sectors += other.global_load_sectors;
-        self.global_load_bytes += other.global_load_bytes;
-        self.global_store_requests += other.global_store_requests;
-        self.global_store_sectors += other.global_store_sectors;
-        self.global_store_bytes += other.global_store_bytes;
-        self.shared_requests += other.shared_requests;
-        self.shared_wavefronts += other.shared_wavefronts;
-        self.local_requests += other.local_requests;
-        self.local_sectors += other.local_sectors;
-        self.atomics += other.atomics;
-        self.barriers += other.barriers;
-        self.branches += other.branches;
-        self.divergent_branches += other.divergent_branches;
-        self.ctas += other.ctas;
-        self.warps += other.warps;
-    }
 }
 
 #[repr(C, align(64))]

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::Core;
+use super::Tally;
 use super::cluster::Cluster;
-use super::core::{CacheEntry, Tally, Wait};
+use super::core::{CacheEntry, Wait};
 use super::cta::{Place, Turn};
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
@@ -91,7 +92,7 @@ pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let stopped = Mutex::new(None);
-    let total = Mutex::new(Tally::default());
+    let total = Mutex::new(Tally::new(launch.program));
     let work = || {
         let result = Host::new(launch, &next, &stop).run();
         match result {
@@ -145,7 +146,6 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(launch: &'a Launch<'a>, next: &'a AtomicU64, stop: &'a AtomicBool) -> Self {
         let program = launch.program;
-        let tally = Tally { visits: vec![(0, 0); program.blocks.len()], ..Tally::default() };
         let core = Core {
             lane_masks: [0; 32],
             registers: std::ptr::null_mut(),
@@ -153,7 +153,7 @@ impl<'a> Host<'a> {
             live: 0,
             program,
             memory: launch.memory,
-            caches: vec![CacheEntry::default(); program.caches],
+            caches: vec![CacheEntry::default(); program.caches()],
             shared: std::ptr::null_mut(),
             shared_len: 0,
             peers: Vec::new(),
@@ -162,7 +162,7 @@ impl<'a> Host<'a> {
             pending: std::ptr::null_mut(),
             output: launch.output,
             counting: launch.counting,
-            tally,
+            tally: Tally::new(program),
             wait: Wait::default(),
             fault: None,
             wanted: 0,

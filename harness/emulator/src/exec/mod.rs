@@ -5,7 +5,7 @@
 //!  cluster.rs CTAs in turns, most often one
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
-//!       core.rs what an instruction sees: registers of the warp, memories, counters
+//!       core.rs what an instruction sees: registers of the warp, memories, counters (tally.rs)
 //!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled twice
 //!         access.rs          loads, stores, atomics
 //!         shuffle.rs         instructions that look across lanes
@@ -34,15 +34,17 @@ mod printf;
 pub mod reduction;
 pub mod shuffle;
 pub mod system;
+mod tally;
 pub mod tensor;
 mod warp;
 
-pub use core::{Core, Tally};
+pub use core::Core;
 pub use cta::CLUSTER;
 pub use grid::{Launch, Stopped, run_grid};
 pub use lane::{Lane, Op1, Op2, Op3, lane_by_lane, op1, op2, op3};
 pub use level::{Handlers, Level};
 pub(crate) use level::{both, once, op, rare, thrice};
+pub use tally::{Moved, Sectors, Tally, Traffic};
 
 use crate::program::Inst;
 

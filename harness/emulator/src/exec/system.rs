@@ -52,7 +52,13 @@ unsafe fn answer(core: &mut Core, slot: Slot, lane: usize, value: u64, bytes: us
 }
 
 /// Bytes at a generic address, or nothing; a string that is not there is no reason to stop.
-fn bytes_at(core: &mut Core, lane: usize, address: u64, bytes: u64) -> Option<Vec<u8>> {
+fn bytes_at(
+    core: &mut Core,
+    inst: &Inst,
+    lane: usize,
+    address: u64,
+    bytes: u64,
+) -> Option<Vec<u8>> {
     let host = if address >= LOCAL_WINDOW {
         let offset = address - LOCAL_WINDOW;
         if offset.saturating_add(bytes) > core.local_len {
@@ -61,7 +67,7 @@ fn bytes_at(core: &mut Core, lane: usize, address: u64, bytes: u64) -> Option<Ve
         core.local.expose_provenance() as u64 + lane as u64 * core.local_len + offset
     } else {
         let counting = std::mem::replace(&mut core.counting, false);
-        let found = span(core, lane, Span::Global(address), bytes, 1, Access::Read);
+        let found = span(core, inst, lane, Span::Global(address), bytes, 1, Access::Read);
         core.counting = counting;
         core.fault = None;
         found.ok()?
@@ -71,10 +77,10 @@ fn bytes_at(core: &mut Core, lane: usize, address: u64, bytes: u64) -> Option<Ve
     Some(unsafe { std::slice::from_raw_parts(from, bytes as usize) }.to_vec())
 }
 
-fn string_at(core: &mut Core, lane: usize, address: u64) -> Option<Vec<u8>> {
+fn string_at(core: &mut Core, inst: &Inst, lane: usize, address: u64) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     for at in 0..STRING {
-        let byte = bytes_at(core, lane, address.wrapping_add(at), 1)?[0];
+        let byte = bytes_at(core, inst, lane, address.wrapping_add(at), 1)?[0];
         if byte == 0 {
             return Some(text);
         }
@@ -94,7 +100,7 @@ pub unsafe fn print(core: &mut Core, inst: &Inst) -> Flow {
         // SAFETY: lowering keeps slots within the file.
         let (format, packed) =
             unsafe { (parameter(core, format, lane), parameter(core, arguments, lane)) };
-        let Some(format) = string_at(core, lane, format) else {
+        let Some(format) = string_at(core, inst, lane, format) else {
             // SAFETY: as above.
             unsafe { answer(core, result, lane, u64::MAX, 4) };
             continue;
@@ -104,12 +110,12 @@ pub unsafe fn print(core: &mut Core, inst: &Inst) -> Flow {
             &format,
             |offset, bytes| {
                 let at = packed.wrapping_add(offset as u64);
-                let bytes = bytes_at(&mut core_cell.borrow_mut(), lane, at, bytes as u64)?;
+                let bytes = bytes_at(&mut core_cell.borrow_mut(), inst, lane, at, bytes as u64)?;
                 let mut value = [0; 8];
                 value[..bytes.len()].copy_from_slice(&bytes);
                 Some(u64::from_le_bytes(value))
             },
-            |address| string_at(&mut core_cell.borrow_mut(), lane, address),
+            |address| string_at(&mut core_cell.borrow_mut(), inst, lane, address),
         );
         let mut output = core.output.lock().unwrap_or_else(|e| e.into_inner());
         let room = OUTPUT.saturating_sub(output.len());
@@ -137,7 +143,7 @@ pub unsafe fn assert_failed(core: &mut Core, inst: &Inst) -> Flow {
         match index {
             2 => line = value as u32,
             0 | 1 => {
-                let text = string_at(core, lane, value).unwrap_or_default();
+                let text = string_at(core, inst, lane, value).unwrap_or_default();
                 texts.push(String::from_utf8_lossy(&text).into_owned());
             }
             _ => {}

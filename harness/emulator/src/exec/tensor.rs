@@ -82,7 +82,8 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
     let &[shared, map, ref rest @ ..] = fixed else { return Ok(()) };
     // SAFETY: by the contract of `copy`, here and below.
     unsafe {
-        let at = span(core, lane, Span::Global(wide(core, map, lane)), 128, 64, Access::Read)?;
+        let at =
+            span(core, inst, lane, Span::Global(wide(core, map, lane)), 128, 64, Access::Read)?;
         let bytes = std::ptr::with_exposed_provenance::<[u8; 128]>(at as usize).read();
         let Some(map) = TensorMap::decode(&bytes) else {
             return Err(core.unsupported("a tensor map that the driver did not encode"));
@@ -108,16 +109,16 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
         let bytes = tile.bytes();
         if !loads {
             let target =
-                span(core, lane, Span::Shared(shared), bytes, 128.min(bytes), Access::Read)?;
+                span(core, inst, lane, Span::Shared(shared), bytes, 128.min(bytes), Access::Read)?;
             let offset = u64::from(shared);
             return tile.store(core, inst, lane, target, offset);
         }
         let barrier = rest.first().map_or(0, |&slot| narrow(core, slot, lane));
         for rank in receivers(core, inst, rest.get(1).copied(), lane) {
             let to = Span::Shared(shared).at(rank);
-            let target = span(core, lane, to, bytes, 16, Access::Write)?;
-            tile.load(core, lane, target, u64::from(shared & 0x00ff_ffff))?;
-            signal(core, lane, Span::Shared(barrier).at(rank).offset(), bytes)?;
+            let target = span(core, inst, lane, to, bytes, 16, Access::Write)?;
+            tile.load(core, inst, lane, target, u64::from(shared & 0x00ff_ffff))?;
+            signal(core, inst, lane, Span::Shared(barrier).at(rank).offset(), bytes)?;
         }
     }
     Ok(())
@@ -178,6 +179,7 @@ impl Tile<'_> {
     fn stretch(
         &self,
         core: &mut Core,
+        inst: &Inst,
         lane: usize,
         row: Option<u64>,
         access: Access,
@@ -187,7 +189,7 @@ impl Tile<'_> {
         let last = inside.next_back().unwrap_or(first);
         let (from, to) = (self.along(first).unwrap_or(0), self.along(last).unwrap_or(0));
         let bytes = to - from + self.piece.bytes;
-        span(core, lane, Span::Global(row + from), bytes, 1, access)?;
+        span(core, inst, lane, Span::Global(row + from), bytes, 1, access)?;
         Ok(first..last + 1)
     }
 
@@ -213,12 +215,13 @@ impl Tile<'_> {
     unsafe fn load(
         &self,
         core: &mut Core,
+        inst: &Inst,
         lane: usize,
         target: u64,
         shared: u64,
     ) -> Result<(), Flow> {
         for (row, offset) in self.rows() {
-            let inside = self.stretch(core, lane, row, Access::Read)?;
+            let inside = self.stretch(core, inst, lane, row, Access::Read)?;
             for step in 0..self.counts()[0] {
                 let at = self.place(core, shared, offset + step * self.piece.stored)?;
                 let to = std::ptr::with_exposed_provenance_mut::<u8>((target + at) as usize);
@@ -257,7 +260,7 @@ impl Tile<'_> {
         };
         let access = if reduces { Access::Atomic } else { Access::Write };
         for (row, offset) in self.rows() {
-            let inside = self.stretch(core, lane, row, access)?;
+            let inside = self.stretch(core, inst, lane, row, access)?;
             for step in inside {
                 let at = self.place(core, shared, offset + step * self.piece.stored)?;
                 let to = row.unwrap_or(0) + self.along(step).unwrap_or(0);

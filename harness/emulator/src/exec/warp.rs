@@ -176,8 +176,8 @@ impl Warp {
                 if now.ip <= block.first {
                     now.ip = block.first;
                     let visits = &mut core.tally.visits[now.block as usize];
-                    visits.0 += 1;
-                    visits.1 += u64::from(now.mask.count_ones());
+                    visits.warps += 1;
+                    visits.lanes += u64::from(now.mask.count_ones());
                     core.ticks += u64::from(block.origins.end - block.origins.start);
                 }
                 let code = &program.code[now.ip as usize..block.end as usize];
@@ -206,13 +206,14 @@ impl Warp {
                             set = !set;
                         }
                         let go = set & now.mask;
-                        core.tally.branches += 1;
+                        let visits = &mut core.tally.visits[now.block as usize];
+                        visits.branches += 1;
                         if go == now.mask {
                             now.block = *taken;
                         } else if go == 0 {
                             now.block = *next;
                         } else {
-                            core.tally.divergent_branches += 1;
+                            visits.divergent += 1;
                             let (first, second, mask) = if taken < next {
                                 (*taken, *next, go)
                             } else {

@@ -187,6 +187,7 @@ impl Selector {
             op.flags |= bulk::MULTICAST;
             op.list.push(self.narrow(rest.next().ok_or_else(String::new)?)?);
         }
+        op.memory = true;
         if flat.modifiers.iter().any(|m| m == "reduce") {
             op.flags |= bulk::REDUCES;
             op.imm = combination(flat, modifiers.types.last().copied()).ok_or_else(String::new)?;
@@ -208,6 +209,7 @@ impl Selector {
             return Err("its tensor map".to_owned());
         };
         op.list = vec![self.shared_address(shared)?, self.global_address(base, 0)?];
+        op.memory = true;
         let mut rest = rest.iter();
         if loads {
             op.flags |= bulk::TO_SHARED;

@@ -1,10 +1,12 @@
 //! Operations on registers to instructions on slots.
 
+use std::collections::HashMap;
+
 use super::flatten::Frame;
 use super::slots::Slots;
 use super::{Block, End, LowerError, Reg, Registers};
 use crate::exec::Level;
-use crate::program::{self, Exit, Inst, Program, Slot, Writes};
+use crate::program::{self, Exit, Inst, MemoryInst, Program, Slot, Writes};
 use crate::ptx::ast;
 
 pub fn emit(
@@ -22,15 +24,19 @@ pub fn emit(
     let slot = |reg: Option<Reg>| reg.map_or(0, |reg| slots.of[reg as usize]);
     let mut code = Vec::new();
     let mut lists: Vec<Slot> = Vec::new();
-    let mut caches = 0usize;
+    let mut memory: Vec<MemoryInst> = Vec::new();
     let mut out = Vec::new();
-    for block in blocks {
+    for (number, block) in blocks.iter().enumerate() {
         let first = code.len() as u32;
-        for op in &block.ops {
+        let depths = depths(block);
+        for (op, depth) in block.ops.iter().zip(depths) {
             let list = lists.len() as u32;
             lists.extend(op.list.iter().map(|&reg| slots.of[reg as usize]));
-            let cache = caches.min(u16::MAX as usize) as u16;
-            caches += usize::from(op.memory);
+            let cache = memory.len() as u16;
+            // Beyond what can be numbered they share the last entry, and its origin.
+            if op.memory && memory.len() < usize::from(u16::MAX) {
+                memory.push(MemoryInst { origin: op.origin, block: number as u32, depth });
+            }
             code.push(Inst {
                 run: op.handlers.at(level),
                 imm: op.mask.map_or(op.imm, |mask| u64::from(slot(Some(mask)))),
@@ -85,7 +91,7 @@ pub fn emit(
         messages: frame.messages,
         presets,
         slots: slots.count,
-        caches: caches.min(u16::MAX as usize) + 1,
+        memory,
         params: frame.params,
         param_bytes: frame.param_bytes,
         static_shared: frame.static_shared,
@@ -95,4 +101,18 @@ pub fn emit(
         videos: frame.videos,
         tiles: frame.tiles,
     })
+}
+
+/// For each operation, the longest chain of memory operations before it in its block that its operands
+/// come through.
+fn depths(block: &Block) -> Vec<u16> {
+    let mut of = HashMap::<Reg, u16>::new();
+    let mut depths = Vec::with_capacity(block.ops.len());
+    for op in &block.ops {
+        let depth = op.uses().filter_map(|reg| of.get(&reg)).max().copied().unwrap_or(0);
+        let after = depth.saturating_add(u16::from(op.memory));
+        of.extend(op.defs().map(|reg| (reg, after)));
+        depths.push(depth);
+    }
+    depths
 }

@@ -133,7 +133,7 @@ pub struct Op {
     pub flags: u32,
     pub imm: u64,
     pub origin: u32,
-    /// Has a place in the allocation cache.
+    /// Goes to memory: has a place in the allocation cache, and is counted.
     pub memory: bool,
     /// Copies `a` to `dst` and does nothing else.
     pub copy: bool,

@@ -2,13 +2,15 @@
 //!
 //! The table changes between launches only (device-side `malloc` excepted), so a launch works on a
 //! [`Snapshot`] without locks. Each allocation carries two bitmaps with a bit for every sector:
-//! which of them the launch read, and which it wrote. Setting a bit twice costs a load, so the
-//! counts are the same in whatever order CTAs run, which is what makes modelled times repeatable.
+//! which of them the launch read, and which it wrote. A sector is fresh for whoever sets
+//! its bit, and only once: so the counts are the same in whatever order CTAs run, which is what makes
+//! modelled times repeatable.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use super::{Arena, HEAP_BYTES, Heap, OutOfMemory, SECTOR};
+use crate::exec::Sectors;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationKind {
@@ -60,30 +62,44 @@ impl Range {
 
     /// Mark the sectors from the one holding `first` to the one holding `last` (addresses inside).
     #[inline]
-    pub fn touch(&self, write: bool, first: u64, last: u64) {
+    pub fn touch(&self, write: bool, first: u64, last: u64) -> Sectors {
         let from = first / SECTOR - self.first_sector();
         let to = last / SECTOR - self.first_sector();
+        let touched = to - from + 1;
         let bitmap = self.bitmap(write);
-        for word in from / 64..=to / 64 {
-            let low = if word == from / 64 { from % 64 } else { 0 };
-            let high = if word == to / 64 { to % 64 } else { 63 };
-            let bits = (!0u64 >> (63 - (high - low))) << low;
-            let cell = &bitmap[word as usize];
-            if cell.load(Relaxed) & bits != bits {
-                cell.fetch_or(bits, Relaxed);
-            }
+        // Of the first word, those from `from` on; of the last, those up to `to`.
+        let (low, high) = (!0u64 << (from % 64), !0u64 >> (63 - to % 64));
+        if from / 64 == to / 64 {
+            return Sectors { touched, fresh: mark(&bitmap[(from / 64) as usize], low & high) };
         }
+        let mut fresh = mark(&bitmap[(from / 64) as usize], low);
+        for word in from / 64 + 1..to / 64 {
+            fresh += mark(&bitmap[word as usize], !0);
+        }
+        fresh += mark(&bitmap[(to / 64) as usize], high);
+        Sectors { touched, fresh }
     }
 
-    /// What marks single sectors, for an access that touches many.
+    /// Mark the sectors that hold `addresses` (inside, ascending). Those of one word of the bitmap are
+    /// marked together: neighbouring lanes are seldom far apart.
     #[inline]
-    pub fn marker(&self, write: bool) -> Marker<'_> {
-        Marker { bitmap: self.bitmap(write), first: self.first_sector() }
-    }
-
-    fn count(cell: &OnceLock<Box<[AtomicU64]>>) -> u64 {
-        let words = cell.get().map_or(&[][..], |bits| bits);
-        words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
+    pub fn touch_all(&self, write: bool, addresses: &[u64]) -> Sectors {
+        let bitmap = self.bitmap(write);
+        let first = self.first_sector();
+        let mut sectors = Sectors::default();
+        let (mut word, mut bits) = (0, 0u64);
+        for address in addresses {
+            let sector = address / SECTOR - first;
+            if sector / 64 != word {
+                sectors.touched += u64::from(bits.count_ones());
+                sectors.fresh += mark(&bitmap[word as usize], bits);
+                (word, bits) = (sector / 64, 0);
+            }
+            bits |= 1 << (sector % 64);
+        }
+        sectors.touched += u64::from(bits.count_ones());
+        sectors.fresh += mark(&bitmap[word as usize], bits);
+        sectors
     }
 
     fn clear(&self) {
@@ -93,22 +109,13 @@ impl Range {
     }
 }
 
-pub struct Marker<'a> {
-    bitmap: &'a [AtomicU64],
-    first: u64,
-}
-
-impl Marker<'_> {
-    /// Mark the sector that holds `address`.
-    #[inline(always)]
-    pub fn touch(&self, address: u64) {
-        let sector = address / SECTOR - self.first;
-        let cell = &self.bitmap[(sector / 64) as usize];
-        let bit = 1 << (sector % 64);
-        if cell.load(Relaxed) & bit == 0 {
-            cell.fetch_or(bit, Relaxed);
-        }
+/// Set `bits`; how many of them were not set before, by whichever thread.
+#[inline(always)]
+fn mark(cell: &AtomicU64, bits: u64) -> u64 {
+    if cell.load(Relaxed) & bits == bits {
+        return 0;
     }
+    u64::from((bits & !cell.fetch_or(bits, Relaxed)).count_ones())
 }
 
 pub struct GlobalMemory {
@@ -282,14 +289,6 @@ impl Snapshot {
             .iter()
             .rev()
             .find(|info| address >= info.base && address < info.base + info.len.max(1))
-    }
-
-    /// Distinct sectors read and written since the snapshot was taken.
-    pub fn touched(&self) -> (u64, u64) {
-        let sum = |cell: fn(&Range) -> &OnceLock<Box<[AtomicU64]>>| {
-            self.ranges.iter().map(|range| Range::count(cell(range))).sum()
-        };
-        (sum(|range| &range.read), sum(|range| &range.written))
     }
 }
 

@@ -70,7 +70,7 @@ impl Program {
         };
         let registers = [("scale".to_owned(), 64)].into();
         let time: session::TimeModel = Box::new(|launch| 1000.0 * f64::from(launch.grid[0]));
-        session::start(machine, Options { device, registers, time: Some(time) });
+        session::start(machine, Options { device, registers, time: Some(time), profile: false });
         // Magic number and version, the container, nothing.
         let wrapper = [0x1_4662_43b1, CONTAINER.as_ptr() as u64, 0u64];
         let mut program = Self {

@@ -6,7 +6,6 @@
 //! whether any lies outside.
 
 use crate::exec::{Core, Lane};
-use crate::memory::SECTOR;
 use crate::program::Inst;
 
 /// Lanes of a mask, lowest first.
@@ -90,32 +89,6 @@ impl Addresses {
 
     pub fn high(&self) -> u64 {
         self.of.iter().copied().max().unwrap_or(0)
-    }
-
-    /// Distinct sectors touched, each reported once by its first address.
-    #[inline]
-    pub fn sectors(&self, mut each: impl FnMut(u64)) -> u64 {
-        let mut ids = [0u64; 32];
-        let mut falls = 0;
-        for l in 0..32 {
-            ids[l] = self.of[l] / SECTOR;
-        }
-        for l in 1..32 {
-            falls |= ids[l].wrapping_sub(ids[l - 1]);
-        }
-        if falls >> 63 != 0 {
-            ids.sort_unstable();
-        }
-        let mut count = 0;
-        let mut last = u64::MAX;
-        for id in ids {
-            if id != last {
-                each(id * SECTOR);
-                count += 1;
-                last = id;
-            }
-        }
-        count
     }
 
     /// As offsets from `window`; the highest value for what is no offset.

@@ -164,7 +164,7 @@ unsafe fn hosts_of(
 #[inline(never)]
 unsafe fn place_atomic(core: &mut Core, inst: &Inst, bytes: u64, hosts: &mut [u64; 32]) -> Found {
     if core.counting {
-        core.tally.atomics += 1;
+        core.tally.traffic[inst.cache as usize].atomics += 1;
     }
     // SAFETY: passed on.
     unsafe {

@@ -1,9 +1,9 @@
 //! Global memory: is it there, may it be written, and what does it cost.
 
 use super::addresses::{Addresses, active};
-use crate::exec::Core;
+use crate::exec::{Core, Sectors};
 use crate::fault::{Access, FaultKind, MemorySpace, Near};
-use crate::memory::{AllocationInfo, AllocationKind, SECTOR};
+use crate::memory::{AllocationInfo, AllocationKind};
 use crate::program::Inst;
 
 /// Check a warp's access; true if every active lane may go ahead, else the fault is recorded.
@@ -18,7 +18,11 @@ pub fn admit(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: A
         return super::misaligned(core, |lane| at.of[lane], bytes, access, MemorySpace::Global);
     }
     if core.counting {
-        count(core, inst, at, bytes, access);
+        if hit && at.contiguous {
+            count_run(core, inst, at, bytes, access);
+        } else {
+            count(core, inst, at, bytes, access);
+        }
     }
     true
 }
@@ -75,39 +79,48 @@ pub fn out_of_bounds(core: &Core, address: u64, bytes: u64, access: Access) -> F
     FaultKind::OutOfBounds { access, space, address, bytes: bytes as u32, near: found }
 }
 
+/// Count a request whose addresses follow each other within the instruction's cached allocation.
+#[inline(always)]
+fn count_run(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Access) {
+    let Some(range) = &core.caches[inst.cache as usize].range else { return };
+    let sectors = range.touch(access != Access::Read, at.of[0], at.of[31] + bytes - 1);
+    let traffic = &mut core.tally.traffic[inst.cache as usize];
+    traffic.global(access).request(sectors, 32 * bytes);
+}
+
+/// Count any other request.
+#[inline(never)]
 fn count(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Access) {
     let write = access != Access::Read;
-    let wanted = u64::from(core.mask.count_ones()) * bytes;
-    let entry = &core.caches[inst.cache as usize];
-    let whole = entry.range.as_ref().filter(|_| at.within(entry.base, entry.end, bytes));
-    let sectors = match whole {
-        Some(range) if at.contiguous => {
-            let last = at.of[31] + bytes - 1;
-            range.touch(write, at.of[0], last);
-            last / SECTOR - at.of[0] / SECTOR + 1
-        }
-        Some(range) => {
-            let (base, marker) = (entry.base, range.marker(write));
-            at.sectors(|address| marker.touch(address.max(base)))
-        }
-        None => at.sectors(|address| {
-            // A sector may begin before the allocation that the access is in.
-            let inside = [address, address + SECTOR - 1].into_iter().find_map(|address| {
-                Some((core.memory.range(core.memory.locate(address)?), address))
-            });
-            if let Some((range, address)) = inside {
-                range.marker(write).touch(address);
-            }
-        }),
-    };
-    let tally = &mut core.tally;
-    if write {
-        tally.global_store_requests += 1;
-        tally.global_store_sectors += sectors;
-        tally.global_store_bytes += wanted;
-    } else {
-        tally.global_load_requests += 1;
-        tally.global_load_sectors += sectors;
-        tally.global_load_bytes += wanted;
+    let mut of = [0; 32];
+    let mut count = 0;
+    for lane in active(core.mask) {
+        of[count] = at.of[lane];
+        count += 1;
     }
+    let of = &mut of[..count];
+    if !of.is_sorted() {
+        of.sort_unstable();
+    }
+    // Almost always all in one allocation, the cached one; else in a few, one after the other.
+    let mut sectors = Sectors::default();
+    let mut rest = &*of;
+    while let &[first, ..] = rest {
+        let entry = &core.caches[inst.cache as usize];
+        let range = match &entry.range {
+            Some(range) if (entry.base..entry.end).contains(&first) => range,
+            _ => match core.memory.locate(first) {
+                Some(index) => core.memory.range(index),
+                None => break,
+            },
+        };
+        let inside = match rest.last() {
+            Some(&last) if last < range.end() => rest.len(),
+            _ => rest.partition_point(|&address| address < range.end()),
+        };
+        sectors.add(range.touch_all(write, &rest[..inside]));
+        rest = &rest[inside..];
+    }
+    let wanted = u64::from(core.mask.count_ones()) * bytes;
+    core.tally.traffic[inst.cache as usize].global(access).request(sectors, wanted);
 }

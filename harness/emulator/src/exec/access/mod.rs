@@ -125,7 +125,7 @@ unsafe fn place<const SPACE: u8>(
             }
             SHARED | LOCAL => {
                 let at = Offsets::gather(core, inst, bytes as u32);
-                place_in_window::<SPACE>(core, &at, bytes as u32, access, hosts)
+                place_in_window::<SPACE>(core, inst, &at, bytes as u32, access, hosts)
             }
             _ => place_generic(core, inst, bytes, access, hosts),
         }
@@ -135,18 +135,19 @@ unsafe fn place<const SPACE: u8>(
 #[inline(always)]
 fn place_in_window<const SPACE: u8>(
     core: &mut Core,
+    inst: &Inst,
     at: &Offsets,
     bytes: u32,
     access: Access,
     hosts: &mut [u64; 32],
 ) -> Found {
     if SPACE == SHARED && !core.peers.is_empty() && at.names_a_rank() {
-        return place_in_cluster(core, at, bytes, access, hosts);
+        return place_in_cluster(core, inst, at, bytes, access, hosts);
     }
     let admitted = if SPACE == SHARED {
-        window::admit_shared(core, at, bytes, access)
+        window::admit_shared(core, inst, at, bytes, access)
     } else {
-        window::admit_local(core, at, bytes, access)
+        window::admit_local(core, inst, at, bytes, access)
     };
     if !admitted {
         return Found::Fault;
@@ -174,6 +175,7 @@ fn place_in_window<const SPACE: u8>(
 #[inline(never)]
 fn place_in_cluster(
     core: &mut Core,
+    inst: &Inst,
     at: &Offsets,
     bytes: u32,
     access: Access,
@@ -181,14 +183,15 @@ fn place_in_cluster(
 ) -> Found {
     for l in 0..32 {
         let place = Span::Shared(at.of[l]);
-        match span(core, l, place, u64::from(bytes), u64::from(bytes), access) {
+        match span(core, inst, l, place, u64::from(bytes), u64::from(bytes), access) {
             Ok(host) => hosts[l] = host,
             Err(_) => return Found::Fault,
         }
     }
     if core.counting {
-        core.tally.shared_requests += 1;
-        core.tally.shared_wavefronts += 1;
+        let traffic = &mut core.tally.traffic[inst.cache as usize];
+        traffic.shared_requests += 1;
+        traffic.shared_wavefronts += 1;
     }
     Found::Scattered
 }
@@ -213,10 +216,10 @@ unsafe fn place_generic(
         Found::Scattered
     } else if low >= LOCAL_WINDOW {
         let at = at.offsets(LOCAL_WINDOW);
-        place_in_window::<LOCAL>(core, &at, bytes as u32, access, hosts)
+        place_in_window::<LOCAL>(core, inst, &at, bytes as u32, access, hosts)
     } else if low >= SHARED_WINDOW && high < LOCAL_WINDOW {
         let at = at.offsets(SHARED_WINDOW);
-        place_in_window::<SHARED>(core, &at, bytes as u32, access, hosts)
+        place_in_window::<SHARED>(core, inst, &at, bytes as u32, access, hosts)
     } else {
         core.unsupported("one instruction whose lanes point into different memories");
         Found::Fault

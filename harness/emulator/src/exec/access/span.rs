@@ -3,7 +3,8 @@
 use super::{global, window};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, FaultKind, MemorySpace};
-use crate::memory::{SECTOR, SHARED_WINDOW};
+use crate::memory::SHARED_WINDOW;
+use crate::program::Inst;
 
 /// Where a CTA's shared memory begins among the shared addresses of its cluster: `mapa` puts the CTA's
 /// rank, plus one, above an offset of 24 bits; no rank means the CTA's own.
@@ -44,6 +45,7 @@ impl Span {
 /// [`Flow::Stop`], with the fault recorded for `lane`.
 pub fn span(
     core: &mut Core,
+    inst: &Inst,
     lane: usize,
     span: Span,
     bytes: u64,
@@ -74,27 +76,9 @@ pub fn span(
                 return Err(core.stop(kind, lane as u32));
             }
             if core.counting && bytes > 0 {
-                let write = access != Access::Read;
-                let last = address + bytes - 1;
-                range.touch(write, address, last);
-                let sectors = last / SECTOR - address / SECTOR + 1;
-                let tally = &mut core.tally;
-                let [requests, moved, wanted] = if write {
-                    [
-                        &mut tally.global_store_requests,
-                        &mut tally.global_store_sectors,
-                        &mut tally.global_store_bytes,
-                    ]
-                } else {
-                    [
-                        &mut tally.global_load_requests,
-                        &mut tally.global_load_sectors,
-                        &mut tally.global_load_bytes,
-                    ]
-                };
-                *requests += 1;
-                *moved += sectors;
-                *wanted += bytes;
+                let sectors = range.touch(access != Access::Read, address, address + bytes - 1);
+                let traffic = &mut core.tally.traffic[inst.cache as usize];
+                traffic.global(access).request(sectors, bytes);
             }
             Ok(address)
         }

@@ -3,10 +3,17 @@
 use super::addresses::{Offsets, active};
 use crate::exec::Core;
 use crate::fault::{Access, FaultKind, MemorySpace, Near};
+use crate::program::Inst;
 
 /// Check a warp's access to the CTA's shared memory; on `false` the fault is recorded.
 #[inline(always)]
-pub fn admit_shared(core: &mut Core, at: &Offsets, bytes: u32, access: Access) -> bool {
+pub fn admit_shared(
+    core: &mut Core,
+    inst: &Inst,
+    at: &Offsets,
+    bytes: u32,
+    access: Access,
+) -> bool {
     if !at.within(core.shared_len, bytes) {
         return outside(core, at, bytes, access, MemorySpace::Shared, core.shared_len);
     }
@@ -15,15 +22,16 @@ pub fn admit_shared(core: &mut Core, at: &Offsets, bytes: u32, access: Access) -
         return super::misaligned(core, of, u64::from(bytes), access, MemorySpace::Shared);
     }
     if core.counting {
-        core.tally.shared_requests += 1;
-        core.tally.shared_wavefronts += wavefronts(core.mask, at, bytes);
+        let traffic = &mut core.tally.traffic[inst.cache as usize];
+        traffic.shared_requests += 1;
+        traffic.shared_wavefronts += wavefronts(core.mask, at, bytes);
     }
     true
 }
 
 /// Check a warp's access to its threads' local memory.
 #[inline(always)]
-pub fn admit_local(core: &mut Core, at: &Offsets, bytes: u32, access: Access) -> bool {
+pub fn admit_local(core: &mut Core, inst: &Inst, at: &Offsets, bytes: u32, access: Access) -> bool {
     if !at.within(core.local_len, bytes) {
         return outside(core, at, bytes, access, MemorySpace::Local, core.local_len);
     }
@@ -33,8 +41,9 @@ pub fn admit_local(core: &mut Core, at: &Offsets, bytes: u32, access: Access) ->
     }
     if core.counting {
         // The hardware interleaves lanes word by word, so a uniform offset is fully coalesced.
-        core.tally.local_requests += 1;
-        core.tally.local_sectors += u64::from(bytes.div_ceil(4)) * 4;
+        let traffic = &mut core.tally.traffic[inst.cache as usize];
+        traffic.local_requests += 1;
+        traffic.local_sectors += u64::from(bytes.div_ceil(4)) * 4;
     }
     true
 }
@@ -70,14 +79,15 @@ pub fn near(core: &Core, space: MemorySpace, offset: u64) -> Near {
 
 /// Passes over the 32 four-byte banks: lanes that want different words of one bank take turns, lanes
 /// that want the same word share. Eight-byte accesses go by half warps, 16-byte ones by quarters.
+#[inline(always)]
 fn wavefronts(mask: u32, at: &Offsets, bytes: u32) -> u64 {
     if at.contiguous {
         return u64::from((32 * bytes).div_ceil(128));
     }
     if bytes <= 4 {
         // All within 32 words: no two words share a bank.
-        let low = at.of.iter().copied().min().unwrap_or(0) / 4;
-        let high = at.of.iter().copied().max().unwrap_or(0) / 4;
+        let low = at.of.iter().fold(u32::MAX, |low, &offset| offset.min(low)) / 4;
+        let high = at.of.iter().fold(0, |high, &offset| offset.max(high)) / 4;
         if high - low < 32 {
             return 1;
         }
@@ -88,28 +98,48 @@ fn wavefronts(mask: u32, at: &Offsets, bytes: u32) -> u64 {
         16 => 8,
         _ => 4,
     };
+    by_groups(mask, at, bytes, group)
+}
+
+#[inline(never)]
+fn by_groups(mask: u32, at: &Offsets, bytes: u32, group: usize) -> u64 {
     let mut total = 0;
     for first in (0..32).step_by(group) {
         let lanes = (mask >> first) & (!0u32 >> (32 - group));
         if lanes == 0 {
             continue;
         }
-        let mut words = [[u32::MAX; 32]; 32];
-        let mut depth = [0u8; 32];
-        for lane in active(lanes) {
+        let words = |lane: usize| {
             let from = at.of[first + lane] / 4;
-            for word in from..from + bytes.div_ceil(4) {
-                let bank = (word % 32) as usize;
-                let seen = depth[bank] as usize;
-                if seen < 32 && !words[bank][..seen].contains(&word) {
-                    words[bank][seen] = word;
-                    depth[bank] += 1;
-                }
-            }
+            from..from + bytes.div_ceil(4)
+        };
+        // The word that each bank gave last: enough to see that nothing conflicts.
+        let mut last = [u32::MAX; 32];
+        let mut conflict = false;
+        for word in active(lanes).flat_map(words) {
+            let seen = &mut last[(word % 32) as usize];
+            conflict |= *seen != word && *seen != u32::MAX;
+            *seen = word;
         }
-        total += u64::from(depth.into_iter().max().unwrap_or(0));
+        total += if conflict { deepest(active(lanes).flat_map(words)) } else { 1 };
     }
     total
+}
+
+/// Different words of the bank that has the most.
+#[cold]
+fn deepest(words: impl Iterator<Item = u32>) -> u64 {
+    let mut seen = [[u32::MAX; 32]; 32];
+    let mut depth = [0u8; 32];
+    for word in words {
+        let bank = (word % 32) as usize;
+        let count = depth[bank] as usize;
+        if count < 32 && !seen[bank][..count].contains(&word) {
+            seen[bank][count] = word;
+            depth[bank] += 1;
+        }
+    }
+    u64::from(depth.into_iter().max().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ impl Tile {
     fn stretches(
         &self,
         core: &mut Core,
+        inst: &Inst,
         from: Span,
         stride: u64,
         access: Access,
@@ -86,7 +87,7 @@ impl Tile {
                     Span::Global(address) => Span::Global(address.wrapping_add(at)),
                     Span::Shared(address) => Span::Shared(address.wrapping_add(at as u32)),
                 };
-                span(core, 0, from, bytes, align, access)
+                span(core, inst, 0, from, bytes, align, access)
             })
             .collect()
     }
@@ -109,7 +110,7 @@ unsafe fn matrix(core: &mut Core, inst: &Inst, access: Access) -> Result<(Tile, 
         };
         (from, stride)
     };
-    let stretches = tile.stretches(core, from, stride, access)?;
+    let stretches = tile.stretches(core, inst, from, stride, access)?;
     Ok((tile, stretches))
 }
 
