@@ -91,6 +91,8 @@ pub enum Command {
     Check(Solve),
     /// Check, then time; no record
     Bench(Bench),
+    /// Where the time goes: bytes, instructions, occupancy, the lines that cost most
+    Profile(Profile),
     /// Check, time, record and rank
     Submit(Submit),
     /// The boards: who is fastest
@@ -261,6 +263,21 @@ pub struct Bench {
     /// Time this size instead of the problem's, as m=8192,k=8192; may be repeated
     #[arg(long = "size", value_name = "SIZE")]
     pub sizes: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Profile {
+    /// A solution: a .cu file
+    pub file: PathBuf,
+    /// The problem it solves [default: the file's directive, else its folder's name]
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<String>,
+    /// One of the bench's sizes, as 4096x8192, or any, as m=64,k=256 [default: the largest]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Show at most this many lines of source
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub lines: usize,
 }
 
 #[derive(Debug, ClapArgs)]

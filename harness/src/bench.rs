@@ -103,6 +103,17 @@ pub fn cases(problem: &Problem, instead: &[Vec<(String, u64)>]) -> Result<Vec<Ca
     Ok(cases)
 }
 
+/// The case that moves the most bytes.
+///
+/// # Errors
+///
+/// [`Error::Usage`] where there is none.
+pub fn largest<'a>(problem: &Problem, cases: &'a [CaseSpec]) -> Result<&'a CaseSpec, Error> {
+    let bytes = |case: &&CaseSpec| problem.bytes(&case.sizes).unwrap_or(0.0) as u64;
+    let case = cases.iter().max_by_key(bytes);
+    case.ok_or_else(|| Error::Usage("there is no size to profile".to_owned()))
+}
+
 fn measured(setup: &Setup<'_>, case: &CaseSpec, times: Times) -> Result<BenchReport, Error> {
     Ok(BenchReport {
         median_us: times.median_us,

@@ -62,6 +62,8 @@ pub enum Call {
         /// Where the device has a clock.
         sample: Option<Sample>,
         launches: Vec<Launch>,
+        /// What each kernel's places in the source cost; empty unless the target asked for it.
+        profiles: Vec<::emulator::KernelProfile>,
         /// Runtime functions the solution called that nibble does not provide.
         unsupported: Vec<String>,
         /// CUDA errors that calls returned and the solution may have ignored, oldest first.
@@ -123,8 +125,8 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// nibble's own, as a GPU of this architecture ("sm_100a"), which knows what `ptxas` said of
-    /// the kernels.
-    Emulator { arch: String, kernels: Vec<KernelFacts> },
+    /// the kernels. `profile`: calls say what each place in the source cost.
+    Emulator { arch: String, kernels: Vec<KernelFacts>, profile: bool },
     /// A GPU of this machine, by the driver's number.
     Cuda { ordinal: usize },
     /// None: `solution` is host code on host memory. For the tests of judge and worker, which
@@ -188,7 +190,9 @@ pub(crate) fn open(
     gpu: Option<&cuda::Context>,
 ) -> Result<Box<dyn Device>, String> {
     match target {
-        Target::Emulator { arch, kernels } => emulator::Emulator::open(library, arch, kernels),
+        Target::Emulator { arch, kernels, profile } => {
+            emulator::Emulator::open(library, arch, kernels, *profile)
+        }
         Target::Cuda { .. } => match gpu {
             Some(context) => cuda::Cuda::open(library, context),
             None => Err("no GPU is open".to_owned()),

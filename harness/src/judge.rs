@@ -106,6 +106,13 @@ impl Judge {
         Ok(trial)
     }
 
+    /// From the next worker on, trials have profiles, where the device makes any.
+    pub(crate) fn profiling(&mut self) {
+        if let Target::Emulator { profile, .. } = &mut self.docket.target {
+            *profile = true;
+        }
+    }
+
     /// Ends the worker; the next case gets a fresh one. Says what the old one left behind.
     pub fn dismiss(&mut self) -> Option<String> {
         self.mixture = None;
@@ -268,7 +275,7 @@ impl Judge {
         compare: impl FnOnce() -> problems::Comparison,
     ) -> Trial {
         match call {
-            Call::Returned { sample, launches, unsupported, errors } => {
+            Call::Returned { sample, launches, profiles, unsupported, errors } => {
                 let comparison = compare();
                 let right = comparison.accepted();
                 let mut warnings = Vec::new();
@@ -298,7 +305,7 @@ impl Judge {
                     Verdict::RuntimeError => report.mismatches = comparison.mismatches,
                     _ => report.compare(comparison),
                 }
-                Trial { report, launches, sample, warnings }
+                Trial { report, launches, profiles, sample, warnings }
             }
             Call::Faulted(mut fault) => {
                 // As after a sticky error on a GPU, nothing more can be had of this process.

@@ -21,6 +21,7 @@ pub mod ncu;
 mod noise;
 pub mod occupancy;
 mod place;
+pub mod profile;
 pub mod program;
 mod random;
 pub mod report;

@@ -18,6 +18,9 @@
 //! kernels they are an extrapolation. So: times to rank kernels by and to see what to work on, not
 //! what a GPU would measure, and everything that shows one says so.
 
+use emulator::{Counters, LineCounters, Traffic};
+use serde::Serialize;
+
 use crate::device::Launch;
 use crate::gpus::Gpu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
@@ -38,7 +41,7 @@ const ISSUED_PER_CYCLE: f64 = 4.0;
 const NARROW: [(&str, f64); 4] =
     [("special", 0.5), ("shuffle", 1.0), ("convert", 2.0), ("double", 2.0)];
 /// From a load to its value, from DRAM, under load.
-const MEMORY_LATENCY: f64 = 550e-9;
+pub(crate) const MEMORY_LATENCY: f64 = 550e-9;
 /// From the end of one CTA to the first instruction of the next in its place.
 const CTA_START: f64 = 300e-9;
 /// Loads of one warp that wait at the same time. A guess: none of the kernels measured tells.
@@ -58,7 +61,7 @@ const FURTHER_LAUNCH: f64 = 1.0e-6;
 const UNKNOWN_REGISTERS: u32 = 32;
 
 /// What bounds a launch from below, seconds each.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Terms {
     pub dram: f64,
     pub lsu: f64,
@@ -67,6 +70,21 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// That one of them.
+    pub fn of(&self, limiter: &str) -> f64 {
+        self.named().into_iter().find(|(_, name)| *name == limiter).map_or(0.0, |(term, _)| term)
+    }
+
+    /// Each with that of another.
+    pub fn zip(&self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            dram: f(self.dram, other.dram),
+            lsu: f(self.lsu, other.lsu),
+            issue: f(self.issue, other.issue),
+            latency: f(self.latency, other.latency),
+        }
+    }
+
     fn named(&self) -> [(f64, &'static str); 4] {
         [(self.dram, "dram"), (self.lsu, "lsu"), (self.issue, "issue"), (self.latency, "latency")]
     }
@@ -120,15 +138,13 @@ pub fn call(gpu: &Gpu, launches: &[Launch], kernels: &[KernelFacts]) -> Modelled
 }
 
 /// What of a launch is on one SM at the same time.
-fn resident(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Occupancy {
-    let facts = kernels
-        .iter()
-        .find(|kernel| kernel.mangled == launch.kernel || kernel.name == launch.kernel);
+pub(crate) fn resident(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Occupancy {
+    let registers = facts(&launch.kernel, kernels).map(|facts| facts.registers);
     occupancy(
         gpu,
         Demand {
             threads: launch.block.iter().product(),
-            registers: facts.map_or(UNKNOWN_REGISTERS, |facts| facts.registers),
+            registers: registers.unwrap_or(UNKNOWN_REGISTERS),
             shared: launch.counters.static_shared + launch.dynamic_shared,
         },
     )
@@ -158,13 +174,8 @@ pub fn terms(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Terms {
     let warps = counted.warps.max(1) as f64;
     // A launch too small to fill the SMs has one round; a fraction of one cannot be.
     let rounds = (warps / (sms * f64::from(resident.warps.max(1)))).max(1.0);
-    let class = |name: &str| {
-        let found = counted.by_class.iter().find(|(class, _)| class == name);
-        found.map_or(0.0, |(_, count)| *count as f64)
-    };
-    let narrowest = NARROW.map(|(name, rate)| class(name) / rate);
-    let issue =
-        narrowest.into_iter().fold(counted.warp_instructions as f64 / ISSUED_PER_CYCLE, f64::max);
+    let class = |name: &str| of_class(counted, name);
+    let (issue, _) = issue(counted.warp_instructions, class);
 
     let waits = (counted.global_load_requests as f64 / warps / LOADS_IN_FLIGHT).ceil();
     let instructions = counted.warp_instructions as f64 / warps;
@@ -176,6 +187,51 @@ pub fn terms(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Terms {
         lsu: cycles(lsu * busiest),
         issue: cycles(issue * busiest),
         latency: rounds * life,
+    }
+}
+
+/// What `ptxas` says of a kernel, by its name in the PTX or as its author wrote it.
+pub(crate) fn facts<'a>(kernel: &str, kernels: &'a [KernelFacts]) -> Option<&'a KernelFacts> {
+    kernels.iter().find(|facts| facts.mangled == kernel || facts.name == kernel)
+}
+
+fn of_class(counted: &Counters, name: &str) -> f64 {
+    let found = counted.by_class.iter().find(|(class, _)| class == name);
+    found.map_or(0.0, |(_, count)| *count as f64)
+}
+
+/// Cycles of one SM to issue that many instructions, and the class whose unit is narrower than that.
+fn issue(instructions: u64, class: impl Fn(&str) -> f64) -> (f64, Option<&'static str>) {
+    let all = (instructions as f64 / ISSUED_PER_CYCLE, None);
+    NARROW.into_iter().fold(all, |most, (name, rate)| {
+        let cycles = class(name) / rate;
+        if cycles > most.0 { (cycles, Some(name)) } else { most }
+    })
+}
+
+/// The class whose unit limits the `issue` term of a launch; `None` where the schedulers do.
+pub(crate) fn narrowest(counted: &Counters) -> Option<&'static str> {
+    issue(counted.warp_instructions, |name| of_class(counted, name)).1
+}
+
+/// What one line adds to each term, where `unit` is the [`narrowest`]. To be compared with other lines
+/// of the same kernel only: nothing is divided by what they have in common.
+pub(crate) fn weights(gpu: &Gpu, line: &LineCounters, unit: Option<&str>) -> Terms {
+    let class = |name: &str| {
+        let found = line.by_class.iter().find(|(class, _)| class.name() == name);
+        found.map_or(0.0, |(_, count)| *count as f64)
+    };
+    let instructions = line.warp_instructions as f64;
+    let Traffic { load, store, .. } = line.traffic;
+    let chain = instructions * CYCLES_PER_INSTRUCTION + class("shuffle") * SHUFFLE_CYCLES;
+    Terms {
+        dram: (load.fresh + store.fresh) as f64,
+        lsu: path(load.requests, load.sectors, load.bytes)
+            + path(store.requests, store.sectors, store.bytes)
+            + line.traffic.local_sectors as f64 * DENSE_SECTOR
+            + line.traffic.shared_wavefronts as f64,
+        issue: unit.map_or(instructions, class),
+        latency: load.requests as f64 / LOADS_IN_FLIGHT * MEMORY_LATENCY + chain / gpu.clock(),
     }
 }
 

@@ -2,8 +2,6 @@
 //! H200 took for it: cold L2, medians, event to event. And the order in which a B200 has similar
 //! kernels ("I Wrote an MXFP4 Quantization Kernel and Ranked #1 on Tensara", F. Mattana, 2026).
 
-use emulator::Counters;
-
 use super::*;
 use crate::gpus::for_arch;
 use crate::stats::geomean;

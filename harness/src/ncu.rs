@@ -10,11 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use problems::CaseSpec;
 use serde::Serialize;
 
 use crate::compile::process::{self, Bounds, Ended};
 use crate::device::cuda::{Context, Cuda};
 use crate::device::{Argument, Buffer, Call};
+use crate::judge::Judge;
+use crate::report::KernelFacts;
 use crate::run::{Placed, executable, judges};
 use crate::shared::{Map, Shared};
 use crate::{Config, Error, Event, Interrupt, bench};
@@ -97,23 +100,34 @@ pub fn solution(
     config: &Config,
     emit: &mut dyn FnMut(Event),
 ) -> Result<(String, Vec<KernelProfile>), Error> {
+    let Placed { problem, judge, report, .. } = judges(config, emit)?;
+    let judge = judge.ok_or_else(|| Error::Usage("it does not compile".to_owned()))?;
+    let cases = bench::cases(problem, &config.sizes)?;
+    let case = bench::largest(problem, &cases)?;
+    Ok((case.sizes.to_string(), call(config, &judge, &report.kernels, case)?))
+}
+
+/// One call with inputs of this case, with each launch of the solution's kernels.
+///
+/// # Errors
+///
+/// [`Error::Machine`] where there is no `ncu`, or one that may not count.
+pub(crate) fn call(
+    config: &Config,
+    judge: &Judge,
+    kernels: &[KernelFacts],
+    case: &CaseSpec,
+) -> Result<Vec<KernelProfile>, Error> {
     let ncu = find().ok_or_else(|| {
         Error::machine("there is no ncu", "install NVIDIA Nsight Compute, or put ncu in PATH")
     })?;
-    let Placed { problem, judge, kernels, .. } = judges(config, emit)?;
-    let judge = judge.ok_or_else(|| Error::Usage("it does not compile".to_owned()))?;
-    let cases = bench::cases(problem, &config.sizes)?;
-    let bytes = |case: &&problems::CaseSpec| problem.bytes(&case.sizes).unwrap_or(0.0) as u64;
-    let case = cases.iter().max_by_key(bytes);
-    let case = case.ok_or_else(|| Error::Usage("there is no size to profile".to_owned()))?;
     let folder = tempfile::tempdir().map_err(|error| {
         Error::machine(format!("no temporary folder: {error}"), "free some space, or set TMPDIR")
     })?;
     let subpoena = judge.subpoena(case, folder.path().join("contents"))?;
     let names: Vec<String> = kernels.iter().map(|kernel| kernel.mangled.clone()).collect();
     let Config { limits, interrupt, .. } = config;
-    let profiles = profile(&ncu, &executable(config)?, &subpoena, &names, limits.bench, interrupt)?;
-    Ok((case.sizes.to_string(), profiles))
+    profile(&ncu, &executable(config)?, &subpoena, &names, limits.bench, interrupt)
 }
 
 /// What is to be called once, as the hidden verb's argument.

@@ -100,7 +100,7 @@ impl Place {
     pub fn target(&self, kernels: &[KernelFacts]) -> Target {
         match self {
             Self::Emulator { arch, .. } => {
-                Target::Emulator { arch: arch.clone(), kernels: kernels.to_vec() }
+                Target::Emulator { arch: arch.clone(), kernels: kernels.to_vec(), profile: false }
             }
             Self::Cuda { card, .. } => Target::Cuda { ordinal: card.ordinal },
         }

@@ -84,7 +84,7 @@ pub fn enter(
     arguments: &[OsString],
     at_exit: extern "C" fn(),
 ) -> Result<i32, String> {
-    emulator::start(&program.arch, &[])?;
+    emulator::start(&program.arch, &[], false)?;
     // SAFETY: it runs whatever the library contains, which is what it is for.
     let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| error.to_string())?;

@@ -13,7 +13,7 @@ use crate::directive::Directives;
 use crate::gpus::Gpu;
 use crate::judge::{self, Docket, Judge};
 use crate::place::{self, Place};
-use crate::report::{CardReport, DeviceInfo, DeviceKind, KernelFacts, Verdict};
+use crate::report::{CardReport, DeviceInfo, DeviceKind, Verdict};
 use crate::subject::Subject;
 use crate::toolchain::Search;
 use crate::{Config, DeviceChoice, Error, Event, Report, Stage, stats};
@@ -129,10 +129,10 @@ fn read(config: &Config) -> Result<(Source, Directives, &'static Problem), Error
 /// A solution's judge, and where it sits.
 pub(crate) struct Placed {
     pub problem: &'static Problem,
-    pub arch: String,
-    /// Absent where the solution does not compile.
+    pub source: Source,
+    /// Absent where the solution does not compile, which the report then says.
     pub judge: Option<Judge>,
-    pub kernels: Vec<KernelFacts>,
+    pub report: Report,
 }
 
 /// A judge for a solution on the emulator or on a GPU.
@@ -141,7 +141,7 @@ pub(crate) fn judges(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Pla
     let place = Place::find(config, &directives, &problem.manifest().arch, &mut |_| ())?;
     let mut report = blank(config, problem, &source, place.info());
     let judge = compile(config, problem, &source, &directives, &place, &mut report, emit)?;
-    Ok(Placed { problem, arch: place.arch().to_owned(), judge, kernels: report.kernels })
+    Ok(Placed { problem, source, judge, report })
 }
 
 /// `--problem`, else the directive, else the nearest folder that is called like a problem.

@@ -16,7 +16,7 @@ pub fn run(bench: &Bench, config: &Config) -> Result<Exit> {
 }
 
 /// `m=8192,k=8192`; whether the problem has such sizes is its own to say.
-fn size(typed: &str) -> Result<Vec<(String, u64)>> {
+pub fn size(typed: &str) -> Result<Vec<(String, u64)>> {
     let part = |part: &str| {
         let (name, size) = part.split_once('=')?;
         Some((name.trim().to_owned(), size.trim().parse().ok().filter(|size| *size > 0)?))

@@ -17,6 +17,7 @@ mod leaderboard;
 mod list;
 mod ncu;
 mod new;
+mod profile;
 mod reference;
 mod remeasure;
 mod report;
@@ -41,6 +42,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::New(new) => new::run(&new, config),
         Command::Check(solve) => check::run(&solve, config),
         Command::Bench(bench) => bench::run(&bench, config),
+        Command::Profile(profile) => profile::run(&profile, config),
         Command::Submit(submit) => submit::run(&submit, config),
         Command::Leaderboard(board) => match board.action {
             None => leaderboard::run(&board, config),

@@ -10,6 +10,7 @@ pub mod facts;
 pub mod history;
 pub mod json;
 pub mod markdown;
+pub mod profile;
 pub mod progress;
 pub mod report;
 #[cfg(test)]

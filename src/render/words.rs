@@ -116,6 +116,11 @@ pub fn change(from: f64, to: f64) -> String {
     }
 }
 
+/// How many times as much: "0.97 ×", "1.08 ×", "12 ×".
+pub fn multiple(ratio: f64) -> String {
+    if ratio < 9.95 { format!("{ratio:.2} ×") } else { format!("{ratio:.0} ×") }
+}
+
 /// An error in units of something: "2", "0.031", "1.0e39".
 pub fn magnitude(value: f64) -> String {
     match value.abs() {

@@ -43,6 +43,42 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Add another launch of the same kernel.
+    pub fn add(&mut self, other: &Self) {
+        let Self { by_class, static_shared, .. } = self;
+        for (class, count) in &other.by_class {
+            match by_class.iter_mut().find(|(known, _)| known == class) {
+                Some((_, sum)) => *sum += count,
+                None => by_class.push((class.clone(), *count)),
+            }
+        }
+        *static_shared = (*static_shared).max(other.static_shared);
+        for (sum, more) in [
+            (&mut self.ctas, other.ctas),
+            (&mut self.warps, other.warps),
+            (&mut self.warp_instructions, other.warp_instructions),
+            (&mut self.thread_instructions, other.thread_instructions),
+            (&mut self.global_load_requests, other.global_load_requests),
+            (&mut self.global_load_sectors, other.global_load_sectors),
+            (&mut self.global_load_bytes, other.global_load_bytes),
+            (&mut self.global_store_requests, other.global_store_requests),
+            (&mut self.global_store_sectors, other.global_store_sectors),
+            (&mut self.global_store_bytes, other.global_store_bytes),
+            (&mut self.dram_read_sectors, other.dram_read_sectors),
+            (&mut self.dram_write_sectors, other.dram_write_sectors),
+            (&mut self.shared_requests, other.shared_requests),
+            (&mut self.shared_wavefronts, other.shared_wavefronts),
+            (&mut self.local_requests, other.local_requests),
+            (&mut self.local_sectors, other.local_sectors),
+            (&mut self.atomics, other.atomics),
+            (&mut self.barriers, other.barriers),
+            (&mut self.branches, other.branches),
+            (&mut self.divergent_branches, other.divergent_branches),
+        ] {
+            *sum += more;
+        }
+    }
+
     pub(crate) fn of(program: &Program, tally: &Tally) -> Self {
         let mut moved = Traffic::default();
         tally.traffic.iter().for_each(|traffic| moved.add(traffic));

@@ -29,5 +29,5 @@ pub use fault::{Access, Blame, Fault, FaultKind, MemorySpace, Near, SourcePoint}
 pub use isa::Class;
 pub use machine::{Config, Kernel, LaunchConfig, LoadError, LoadedModule, Machine};
 pub use memory::{AllocationInfo, AllocationKind, GlobalMemory, OutOfMemory};
-pub use profile::{KernelProfile, PlaceCounters};
+pub use profile::{KernelProfile, LineCounters, Place};
 pub use program::ParamLayout;

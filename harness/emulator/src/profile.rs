@@ -26,10 +26,16 @@ use crate::program::Program;
 
 /// One place in the source, and what was run there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PlaceCounters {
+pub struct Place {
     /// Innermost first; the others are the calls it was inlined through. Empty where the compiler gave
     /// no line.
     pub source: Vec<SourcePoint>,
+    pub counts: LineCounters,
+}
+
+/// What was run at a place, or at several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LineCounters {
     /// Instructions issued, one for a warp.
     pub warp_instructions: u64,
     /// Lanes active, summed over those.
@@ -48,14 +54,14 @@ pub struct KernelProfile {
     /// As in the PTX.
     pub kernel: String,
     pub launches: u64,
-    pub places: Vec<PlaceCounters>,
+    pub places: Vec<Place>,
     /// How often warps waited for global memory, at least: loads of one basic block that do not need
     /// each other's values can be under way together. Summed over warps. `ptxas` may do worse (too few
     /// registers) or, across blocks, better.
     pub load_rounds: u64,
 }
 
-impl PlaceCounters {
+impl LineCounters {
     pub fn add(&mut self, other: &Self) {
         self.warp_instructions += other.warp_instructions;
         self.thread_instructions += other.thread_instructions;
@@ -76,7 +82,7 @@ impl KernelProfile {
         tally: &Tally,
         chain: impl Fn(Option<u32>) -> Vec<SourcePoint>,
     ) -> Self {
-        let mut by_location = HashMap::<Option<u32>, PlaceCounters>::new();
+        let mut by_location = HashMap::<Option<u32>, LineCounters>::new();
         let location = |origin: u32| program.origins.get(origin as usize).and_then(|o| o.location);
         for (block, visits) in program.blocks.iter().zip(&tally.visits) {
             for origin in program.origins(block) {
@@ -99,8 +105,8 @@ impl KernelProfile {
             by_location.entry(at).or_default().traffic.add(traffic);
         }
         let mut profile = Self { kernel: kernel.to_owned(), launches: 1, ..Self::default() };
-        for (location, counters) in by_location {
-            profile.place(PlaceCounters { source: chain(location), ..counters });
+        for (location, counts) in by_location {
+            profile.place(Place { source: chain(location), counts });
         }
         profile.sort();
         profile.load_rounds = load_rounds(program, tally);
@@ -116,18 +122,18 @@ impl KernelProfile {
     }
 
     /// What was never run says nothing.
-    fn place(&mut self, place: PlaceCounters) {
-        if place.warp_instructions == 0 && place.traffic == Traffic::default() {
+    fn place(&mut self, place: Place) {
+        if place.counts == LineCounters::default() {
             return;
         }
         match self.places.iter_mut().find(|known| known.source == place.source) {
-            Some(known) => known.add(&place),
+            Some(known) => known.counts.add(&place.counts),
             None => self.places.push(place),
         }
     }
 
     fn sort(&mut self) {
-        let key = |place: &PlaceCounters| {
+        let key = |place: &Place| {
             place.source.iter().map(|at| (at.file.clone(), at.line)).rev().collect::<Vec<_>>()
         };
         self.places.sort_by_cached_key(key);

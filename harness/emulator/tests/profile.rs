@@ -1,7 +1,9 @@
 //! What is counted at each line: a kernel with known sectors and bank conflicts, and sums over lines
 //! that must be the launch's.
 
-use emulator::{Class, Config, Counters, KernelProfile, LaunchConfig, Machine, PlaceCounters};
+use emulator::{
+    Class, Config, Counters, KernelProfile, LaunchConfig, LineCounters, Machine, Place,
+};
 
 /// Line by line what a warp of 32 threads does, `t` its thread:
 ///
@@ -84,11 +86,11 @@ fn known(threads: usize) -> (Counters, KernelProfile) {
 }
 
 /// The place whose outermost line is in the kernel's file.
-fn line(profile: &KernelProfile, number: u32) -> &PlaceCounters {
-    let at = |place: &&PlaceCounters| {
+fn line(profile: &KernelProfile, number: u32) -> &LineCounters {
+    let at = |place: &&Place| {
         place.source.last().is_some_and(|at| at.line == number && at.file.ends_with("kernel.cu"))
     };
-    profile.places.iter().find(at).expect("the line was run")
+    &profile.places.iter().find(at).expect("the line was run").counts
 }
 
 #[test]
@@ -100,11 +102,14 @@ fn each_line_has_what_it_did() {
     assert_eq!((strided.bytes, strided.fresh), (6 * 128, 32));
     let inlined = line(&profile, 11);
     assert_eq!(inlined.by_class, [(Class::Convert, 6)].into());
-    let functions: Vec<_> = inlined.source.iter().map(|at| at.function.as_deref()).collect();
+    let chain = profile.places.iter().map(|place| &place.source).find(|chain| chain.len() == 2);
+    let chain = chain.expect("one place was inlined");
+    let functions: Vec<_> = chain.iter().map(|at| at.function.as_deref()).collect();
     assert_eq!(functions, [Some("widen"), None]);
-    assert_eq!((inlined.source[0].line, inlined.source[1].line), (5, 11));
+    assert_eq!((chain[0].line, chain[1].line), (5, 11));
     let conflicts = line(&profile, 12).traffic;
     assert_eq!((conflicts.shared_requests, conflicts.shared_wavefronts), (6, 6 * 32));
+    assert_eq!(conflicts.shared_conflicts, 6 * 31);
     let branch = line(&profile, 13);
     assert_eq!((branch.branches, branch.divergent_branches), (6, 6));
     let store = line(&profile, 14);
@@ -115,9 +120,9 @@ fn each_line_has_what_it_did() {
     assert_eq!(profile.load_rounds, 6, "one wait for memory in each warp");
 }
 
-fn totals(profile: &KernelProfile) -> PlaceCounters {
-    let mut total = PlaceCounters::default();
-    profile.places.iter().for_each(|place| total.add(place));
+fn totals(profile: &KernelProfile) -> LineCounters {
+    let mut total = LineCounters::default();
+    profile.places.iter().for_each(|place| total.add(&place.counts));
     total
 }
 

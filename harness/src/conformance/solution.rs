@@ -15,7 +15,8 @@ use crate::{Config, DeviceChoice, Error, Event};
 /// [`Error`] where it reached no verdict on one of them.
 pub fn solution(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Vec<Conformance>, Error> {
     let card = Config { device: DeviceChoice::Cuda(0), ..config.clone() };
-    let Placed { problem, arch, judge: real, .. } = judges(&card, emit)?;
+    let Placed { problem, report, judge: real, .. } = judges(&card, emit)?;
+    let arch = report.device.arch;
     let emulator = Config { device: DeviceChoice::Emulator, arch: Some(arch), ..config.clone() };
     let Placed { judge: emulated, .. } = judges(&emulator, emit)?;
     let (mut emulated, mut real) = match (emulated, real) {

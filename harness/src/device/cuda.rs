@@ -77,6 +77,7 @@ impl Cuda {
         Ok(Call::Returned {
             sample: Some(sample),
             launches: Vec::new(),
+            profiles: Vec::new(),
             unsupported: Vec::new(),
             errors: entry.cuda_error().into_iter().collect(),
         })

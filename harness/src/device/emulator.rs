@@ -26,24 +26,28 @@ impl Emulator {
         library: &Path,
         arch: &str,
         kernels: &[KernelFacts],
+        profile: bool,
     ) -> Result<Box<dyn Device>, String> {
-        start(arch, kernels)?;
+        start(arch, kernels, profile)?;
         Ok(Box::new(Self { entry: Entry::open(library)? }))
     }
 }
 
 /// Starts a session: from here on CUDA runtime calls of this process reach an emulated GPU for `arch`.
-pub fn start(arch: &str, kernels: &[KernelFacts]) -> Result<(), String> {
+pub fn start(arch: &str, kernels: &[KernelFacts], profile: bool) -> Result<(), String> {
     let gpu = gpus::for_arch(arch).ok_or_else(|| format!("no GPU is known for {arch}"))?;
     let capability = capability(arch).ok_or_else(|| format!("{arch} is no architecture"))?;
-    let config = Config { sms: gpu.sms, capability, ..Config::default() };
+    let usual = Config::default();
+    // With one thread, the line that touches a sector first is the same every time.
+    let threads = if profile { 1 } else { usual.threads };
+    let config = Config { sms: gpu.sms, capability, threads, ..usual };
     let known = kernels.to_vec();
     session::start(
         Machine::new(config),
         Options {
             device: device(gpu),
             registers: kernels.iter().map(|k| (k.mangled.clone(), k.registers)).collect(),
-            profile: false,
+            profile,
             time: Some(Box::new(move |record| {
                 model::terms(gpu, &launch(record.clone()), &known).seconds() * 1e9
             })),
@@ -74,6 +78,7 @@ impl Device for Emulator {
             None => Call::Returned {
                 sample: None,
                 launches: report.launches.into_iter().map(launch).collect(),
+                profiles: report.profiles,
                 unsupported: report.unsupported,
                 errors: report.errors,
             },
@@ -81,7 +86,7 @@ impl Device for Emulator {
     }
 }
 
-fn launch(record: LaunchRecord) -> Launch {
+pub(crate) fn launch(record: LaunchRecord) -> Launch {
     let LaunchRecord { kernel, grid, block, dynamic_shared, counters, .. } = record;
     Launch { kernel, grid, block, dynamic_shared, counters }
 }

@@ -20,6 +20,7 @@ impl Device for Host {
         Call::Returned {
             sample: None,
             launches: Vec::new(),
+            profiles: Vec::new(),
             unsupported: Vec::new(),
             errors: Vec::new(),
         }

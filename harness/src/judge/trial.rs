@@ -1,5 +1,6 @@
 //! What one run of one case showed.
 
+use emulator::KernelProfile;
 use problems::{CaseSpec, Comparison};
 
 use super::obituary::Obituary;
@@ -12,6 +13,8 @@ use crate::shared::Trespass;
 pub struct Trial {
     pub report: CaseReport,
     pub launches: Vec<Launch>,
+    /// Where the device was asked for them.
+    pub profiles: Vec<KernelProfile>,
     /// Where the device has a clock.
     pub sample: Option<Sample>,
     /// What changes no verdict, but should be known.
@@ -20,7 +23,13 @@ pub struct Trial {
 
 impl Trial {
     pub(crate) fn of(report: CaseReport) -> Self {
-        Self { report, launches: Vec::new(), sample: None, warnings: Vec::new() }
+        Self {
+            report,
+            launches: Vec::new(),
+            profiles: Vec::new(),
+            sample: None,
+            warnings: Vec::new(),
+        }
     }
 }
 

@@ -40,8 +40,10 @@ pub struct Traffic {
     /// Atomic updates count here, too.
     pub store: Moved,
     pub shared_requests: u64,
-    /// Passes over the 32 banks; equal to the requests when nothing conflicts.
+    /// Passes over the 32 banks, of 128 bytes each.
     pub shared_wavefronts: u64,
+    /// Of those, the ones that fewer conflicts would have saved: beyond what so many bytes need.
+    pub shared_conflicts: u64,
     pub local_requests: u64,
     pub local_sectors: u64,
     pub atomics: u64,
@@ -92,6 +94,7 @@ impl Traffic {
         self.store.add(&other.store);
         self.shared_requests += other.shared_requests;
         self.shared_wavefronts += other.shared_wavefronts;
+        self.shared_conflicts += other.shared_conflicts;
         self.local_requests += other.local_requests;
         self.local_sectors += other.local_sectors;
         self.atomics += other.atomics;

@@ -23,8 +23,11 @@ pub fn admit_shared(
     }
     if core.counting {
         let traffic = &mut core.tally.traffic[inst.cache as usize];
+        let passes = wavefronts(core.mask, at, bytes);
+        let needed = u64::from((core.mask.count_ones() * bytes).div_ceil(128));
         traffic.shared_requests += 1;
-        traffic.shared_wavefronts += wavefronts(core.mask, at, bytes);
+        traffic.shared_wavefronts += passes;
+        traffic.shared_conflicts += passes.saturating_sub(needed);
     }
     true
 }

@@ -1,0 +1,92 @@
+//! The lines of a solution, and what each of them costs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use emulator::{KernelProfile, LineCounters, SourcePoint};
+use serde::Serialize;
+
+use crate::model::Terms;
+
+/// One line, as often as it was run.
+#[derive(Clone, Debug, Serialize)]
+pub struct LineReport {
+    /// Empty where the compiler gave no line.
+    pub file: String,
+    pub line: u32,
+    /// Without the blanks around it.
+    pub text: String,
+    /// Its share of what limits its kernel, 0 to 1.
+    pub cost: f64,
+    /// Its shares of each resource.
+    pub shares: Terms,
+    pub counts: LineCounters,
+}
+
+/// Texts of source files, and which of them are the user's own.
+pub struct Sources {
+    folder: PathBuf,
+    texts: HashMap<PathBuf, Option<String>>,
+}
+
+impl Sources {
+    /// `path` is the solution's, as the compiler was told it.
+    pub fn new(path: &Path, text: String) -> Self {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Self { folder, texts: [(path.to_owned(), Some(text))].into() }
+    }
+
+    /// Which line somebody who reads the solution would name: the innermost one of the user's folder, so
+    /// that what was inlined from a header counts where it is called. Else the outermost.
+    fn place<'a>(&self, chain: &'a [SourcePoint]) -> Option<&'a SourcePoint> {
+        let own = |point: &&SourcePoint| Path::new(&point.file).parent() == Some(&self.folder);
+        chain.iter().find(own).or(chain.last())
+    }
+
+    fn text(&mut self, file: &str, line: u32) -> String {
+        let path = Path::new(file);
+        let text =
+            self.texts.entry(path.to_owned()).or_insert_with(|| fs::read_to_string(path).ok());
+        let line = (line as usize).checked_sub(1).and_then(|at| text.as_ref()?.lines().nth(at));
+        line.unwrap_or_default().trim().to_owned()
+    }
+}
+
+/// The lines of a kernel, the most expensive first. `weights` says what a line adds to each term.
+pub fn lines(
+    profile: &KernelProfile,
+    sources: &mut Sources,
+    limiter: &str,
+    weights: impl Fn(&LineCounters) -> Terms,
+) -> Vec<LineReport> {
+    let mut lines = BTreeMap::<(&str, u32), LineCounters>::new();
+    for place in &profile.places {
+        let at = sources.place(&place.source).map_or(("", 0), |at| (at.file.as_str(), at.line));
+        lines.entry(at).or_default().add(&place.counts);
+    }
+    let all =
+        lines.values().map(&weights).fold(Terms::default(), |sum, one| sum.zip(&one, |a, b| a + b));
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let mut reports: Vec<LineReport> = lines
+        .into_iter()
+        .map(|((file, line), counts)| {
+            let shares = weights(&counts).zip(&all, share);
+            LineReport {
+                text: sources.text(file, line),
+                file: file.to_owned(),
+                line,
+                cost: shares.of(limiter),
+                shares,
+                counts,
+            }
+        })
+        .collect();
+    // Of equal ones, as where nothing moves at all, the one that issues more.
+    let rank = |line: &LineReport| (line.cost, line.shares.issue);
+    reports.sort_by(|a, b| {
+        let ((a, x), (b, y)) = (rank(a), rank(b));
+        b.total_cmp(&a).then(y.total_cmp(&x))
+    });
+    reports
+}

@@ -1,0 +1,260 @@
+//! One kernel's counts, as rows of a name and a sentence.
+
+use harness::{ncu, profile::KernelReport};
+
+use super::super::{
+    style,
+    table::{Align, Table},
+    words,
+};
+use super::{BAR, SECTOR, reason};
+
+/// Classes of instructions that are named; the others are "other".
+const CLASSES: usize = 6;
+/// Under the name of a row.
+const INDENT: usize = 16;
+
+/// `among`: there are several, so each says its time.
+pub fn section(kernel: &KernelReport, among: bool) -> String {
+    let mut text = title(kernel, among);
+    text.push_str(&format!("{}\n", terms(kernel)));
+    for (name, sentence) in rows(kernel) {
+        let line = format!("  {:<width$}{sentence}", name, width = INDENT - 2);
+        let line = words::hanging(&line, INDENT);
+        let (name, rest) = line.split_at(INDENT);
+        text.push_str(&format!("{}{rest}\n", style::paint(style::DIM, name)));
+    }
+    text
+}
+
+fn title(kernel: &KernelReport, among: bool) -> String {
+    let extent = |[x, y, z]: [u32; 3]| match (y, z) {
+        (1, 1) => x.to_string(),
+        (_, 1) => format!("{x}×{y}"),
+        _ => format!("{x}×{y}×{z}"),
+    };
+    let mut facts =
+        vec![format!("{} blocks of {} threads", extent(kernel.grid), extent(kernel.block))];
+    if let Some(of) = &kernel.facts {
+        facts.push(words::count(of.registers.into(), "register"));
+    }
+    let shared = kernel.counters.static_shared + kernel.dynamic_shared;
+    if shared > 0 {
+        facts.push(format!("{} shared", words::bytes(shared.into())));
+    }
+    if kernel.launches > 1 {
+        facts.push(words::count(kernel.launches, "launch"));
+    }
+    if among {
+        facts.push(words::micros(kernel.modelled_us));
+    }
+    let name = style::paint(style::BOLD, format!("kernel {}", words::cut(&kernel.name, 32)));
+    format!("{}\n", words::hanging(&format!("  {name}: {}", facts.join(", ")), 4))
+}
+
+/// What each resource alone would take.
+fn terms(kernel: &KernelReport) -> Table {
+    let terms = kernel.terms_us;
+    let rows = [
+        ("dram", terms.dram, "bytes to and from memory"),
+        ("lsu", terms.lsu, "sectors and passes over banks"),
+        ("issue", terms.issue, "instructions"),
+        ("latency", terms.latency, "waiting"),
+    ];
+    let longest = rows.iter().fold(0.0, |most: f64, row| most.max(row.1));
+    let mut table = Table::new([
+        ("alone", Align::Left),
+        ("time", Align::Right),
+        ("", Align::Left),
+        ("", Align::Left),
+    ]);
+    for (name, us, what) in rows {
+        let bold = if name == kernel.limiter { style::BOLD } else { style::PLAIN };
+        table.row(vec![
+            (bold, name.into()),
+            (bold, words::micros(us)),
+            (style::DIM, what.into()),
+            (style::ACCENT, words::bar(100.0 * us / longest.max(1e-9), BAR)),
+        ]);
+    }
+    table
+}
+
+fn rows(kernel: &KernelReport) -> Vec<(&'static str, String)> {
+    let counters = &kernel.counters;
+    let mut rows = vec![("occupancy", occupancy(kernel)), ("in flight", in_flight(kernel))];
+    let requests: Vec<String> = [
+        (
+            "load",
+            counters.global_load_requests,
+            counters.global_load_sectors,
+            counters.global_load_bytes,
+        ),
+        (
+            "store",
+            counters.global_store_requests,
+            counters.global_store_sectors,
+            counters.global_store_bytes,
+        ),
+    ]
+    .into_iter()
+    .filter(|(_, requests, ..)| *requests > 0)
+    .map(|(name, requests, sectors, bytes)| {
+        let used = 100.0 * bytes as f64 / (sectors.max(1) * SECTOR) as f64;
+        let each = sectors as f64 / requests as f64;
+        format!("{each:.1} a {name}, {} of them used", words::percent(used.min(100.0)))
+    })
+    .collect();
+    rows.push(("sectors", requests.join("; ")));
+    if counters.global_load_sectors > 0 {
+        let hits = 1.0 - counters.dram_read_sectors as f64 / counters.global_load_sectors as f64;
+        let text = format!(
+            "{} of the sectors read were read before: at best they come from L1 or L2",
+            words::percent(100.0 * hits.max(0.0))
+        );
+        rows.push(("caches", text));
+    }
+    if counters.shared_requests > 0 {
+        rows.push(("shared memory", banks(kernel)));
+    }
+    rows.push(("divergence", divergence(kernel)));
+    rows.push(("instructions", instructions(kernel)));
+    rows
+}
+
+fn occupancy(kernel: &KernelReport) -> String {
+    let residency = kernel.residency;
+    let share = 100.0 * f64::from(residency.warps) / f64::from(residency.most_warps.max(1));
+    let mut text = format!(
+        "{}: {} of {} warps fit an SM, the limit is {}",
+        words::percent(share),
+        residency.warps,
+        residency.most_warps,
+        residency.limit
+    );
+    if residency.present < 0.95 * f64::from(residency.warps) {
+        text.push_str(&format!("; the grid brings {:.1}", residency.present));
+    }
+    text
+}
+
+fn in_flight(kernel: &KernelReport) -> String {
+    let flight = kernel.in_flight;
+    let bytes = |bytes: f64| words::bytes(bytes as u64);
+    format!(
+        "{} for an SM, with {:.1} loads of a warp under way; {} keep DRAM busy",
+        bytes(flight.bytes),
+        flight.loads,
+        bytes(flight.needed_bytes)
+    )
+}
+
+fn banks(kernel: &KernelReport) -> String {
+    let counters = &kernel.counters;
+    let each = counters.shared_wavefronts as f64 / counters.shared_requests.max(1) as f64;
+    let conflicts = reason::conflicts(kernel) as f64 / counters.shared_wavefronts.max(1) as f64;
+    format!(
+        "{each:.1} passes a request, {} of them for bank conflicts",
+        if conflicts > 0.0 { words::percent(100.0 * conflicts) } else { "none".into() }
+    )
+}
+
+fn divergence(kernel: &KernelReport) -> String {
+    let counters = &kernel.counters;
+    let lanes = counters.thread_instructions as f64 / counters.warp_instructions.max(1) as f64;
+    let split = counters.divergent_branches as f64 / counters.branches.max(1) as f64;
+    let split = if split > 0.0 { words::percent(100.0 * split) } else { "none".into() };
+    format!("{lanes:.1} of 32 lanes active; {split} of the branches split a warp")
+}
+
+fn instructions(kernel: &KernelReport) -> String {
+    let counters = &kernel.counters;
+    let all = counters.warp_instructions;
+    let mut classes: Vec<(&str, u64)> =
+        counters.by_class.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    classes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let share = |n: u64| words::percent(100.0 * n as f64 / all.max(1) as f64);
+    let mut named: Vec<String> = classes
+        .iter()
+        .take(CLASSES)
+        .map(|(name, n)| format!("{} {}", name.replace('_', " "), share(*n)))
+        .collect();
+    let rest: u64 = classes.iter().skip(CLASSES).map(|(_, n)| n).sum();
+    if rest > 0 {
+        named.push(format!("other {}", share(rest)));
+    }
+    format!("{} by warps: {}", words::short_count(all as f64), named.join(", "))
+}
+
+/// What the hardware counted beside what the emulator did.
+pub fn side_by_side(counted: Option<&KernelReport>, hardware: &ncu::KernelProfile) -> String {
+    let mut table = Table::new([
+        (format!("kernel {}", words::cut(&hardware.kernel, 32)), Align::Left),
+        ("ncu".to_owned(), Align::Right),
+        ("emulator".to_owned(), Align::Right),
+    ]);
+    let count = |n: f64| words::short_count(n);
+    let bytes = |n: f64| words::bytes(n as u64);
+    let one = |n: f64| format!("{n:.1}");
+    type Counted<'a> = &'a dyn Fn(&KernelReport) -> f64;
+    let per = |a: u64, b: u64| a as f64 / b.max(1) as f64;
+    let rows: [(&str, f64, Counted, &dyn Fn(f64) -> String); 9] = [
+        ("time", hardware.duration_us, &|k| k.modelled_us / k.launches as f64, &words::micros),
+        (
+            "DRAM read",
+            hardware.dram_read_bytes,
+            &|k| per(k.counters.dram_read_sectors * SECTOR, k.launches),
+            &bytes,
+        ),
+        (
+            "DRAM written",
+            hardware.dram_write_bytes,
+            &|k| per(k.counters.dram_write_sectors * SECTOR, k.launches),
+            &bytes,
+        ),
+        (
+            "sectors a load",
+            hardware.load_sectors_per_request,
+            &|k| per(k.counters.global_load_sectors, k.counters.global_load_requests),
+            &one,
+        ),
+        (
+            "sectors a store",
+            hardware.store_sectors_per_request,
+            &|k| per(k.counters.global_store_sectors, k.counters.global_store_requests),
+            &one,
+        ),
+        (
+            "warp instructions",
+            hardware.warp_instructions,
+            &|k| per(k.counters.warp_instructions, k.launches),
+            &count,
+        ),
+        (
+            "active lanes",
+            hardware.active_lanes,
+            &|k| per(k.counters.thread_instructions, k.counters.warp_instructions),
+            &one,
+        ),
+        (
+            "bank conflicts",
+            hardware.shared_bank_conflicts,
+            &|k| per(reason::conflicts(k), k.launches),
+            &count,
+        ),
+        (
+            "warps on an SM",
+            hardware.occupancy * counted.map_or(0.0, |k| f64::from(k.residency.most_warps)),
+            &|k| k.residency.present,
+            &one,
+        ),
+    ];
+    for (name, measured, of, show) in rows {
+        table.row(vec![
+            (style::DIM, name.into()),
+            (style::BOLD, show(measured)),
+            (style::PLAIN, counted.map(|kernel| show(of(kernel))).unwrap_or_default()),
+        ]);
+    }
+    table.to_string()
+}

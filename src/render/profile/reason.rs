@@ -1,0 +1,146 @@
+//! What bounds a call, in a sentence that names the numbers it rests on.
+
+use harness::profile::{KernelReport, Profile};
+
+use super::{super::words, SECTOR};
+
+/// Where a call stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Memory,
+    Compute,
+    Latency,
+    Launch,
+}
+
+impl Bound {
+    /// `None` where nothing was counted.
+    pub fn of(profile: &Profile) -> Option<Self> {
+        Some(match profile.limiter.as_deref()? {
+            "dram" | "lsu" => Self::Memory,
+            "issue" => Self::Compute,
+            "latency" => Self::Latency,
+            _ => Self::Launch,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Compute => "compute",
+            Self::Latency => "latency",
+            Self::Launch => "launch",
+        }
+    }
+}
+
+/// Moving so many times what must move is as good as it gets.
+const ALL_BUT: f64 = 1.05;
+
+pub fn sentence(bound: Bound, profile: &Profile) -> String {
+    let Some(kernel) = profile.kernels.first() else { return String::new() };
+    match (bound, kernel.limiter) {
+        (Bound::Launch, _) => {
+            let running: f64 = profile.kernels.iter().map(|kernel| kernel.modelled_us).sum();
+            format!(
+                "Starting takes {} of it, and the kernels {}: at this size there is little to gain \
+                 in them.",
+                words::micros(profile.modelled_us - running),
+                words::micros(running)
+            )
+        }
+        (Bound::Memory, "dram") => dram(profile, kernel),
+        (Bound::Memory, _) => path(kernel),
+        (Bound::Compute, _) => issue(kernel),
+        (Bound::Latency, _) => latency(kernel),
+    }
+}
+
+fn dram(profile: &Profile, kernel: &KernelReport) -> String {
+    let moved: u64 = profile
+        .kernels
+        .iter()
+        .map(|kernel| {
+            (kernel.counters.dram_read_sectors + kernel.counters.dram_write_sectors) * SECTOR
+        })
+        .sum();
+    let must = profile.floor.bytes;
+    let busy = words::micros(kernel.terms_us.dram);
+    let moved_text = words::bytes(moved);
+    if moved as f64 <= ALL_BUT * must {
+        format!(
+            "DRAM is busy for {busy} with {moved_text}, and that much must move: this is nearly all \
+             there is to gain."
+        )
+    } else {
+        format!(
+            "DRAM is busy for {busy} with {moved_text}; {} would do.",
+            words::bytes(must as u64)
+        )
+    }
+}
+
+fn path(kernel: &KernelReport) -> String {
+    let counters = &kernel.counters;
+    let sectors = counters.global_load_sectors + counters.global_store_sectors;
+    let asked = counters.global_load_bytes + counters.global_store_bytes;
+    if counters.shared_wavefronts > sectors {
+        let conflicts = conflicts(kernel);
+        return format!(
+            "Shared memory takes {} over its banks, {} of them for conflicts.",
+            passes(counters.shared_wavefronts),
+            words::percent(100.0 * conflicts as f64 / counters.shared_wavefronts.max(1) as f64)
+        );
+    }
+    format!(
+        "Not by DRAM but by the way to L2, which moves {} in sectors of 32 bytes where lanes asked \
+         for {}.",
+        words::bytes(sectors * SECTOR),
+        words::bytes(asked)
+    )
+}
+
+fn passes(n: u64) -> String {
+    format!("{} passes", words::short_count(n as f64))
+}
+
+pub fn conflicts(kernel: &KernelReport) -> u64 {
+    kernel.lines.iter().map(|line| line.counts.traffic.shared_conflicts).sum()
+}
+
+fn issue(kernel: &KernelReport) -> String {
+    let instructions = words::short_count(kernel.counters.warp_instructions as f64);
+    let busy = words::micros(kernel.terms_us.issue);
+    match kernel.narrow_unit {
+        Some(unit) => format!(
+            "The unit for `{unit}` instructions is busy for {busy}: it is narrower than the \
+             schedulers, which issue {instructions} warp instructions."
+        ),
+        None => {
+            format!("{instructions} warp instructions keep the schedulers busy for {busy}.")
+        }
+    }
+}
+
+fn latency(kernel: &KernelReport) -> String {
+    let flight = kernel.in_flight;
+    let residency = kernel.residency;
+    let bytes = |bytes: f64| words::bytes(bytes as u64);
+    let few = format!(
+        "Warps wait: {} are on their way to an SM at a time, and it takes {} to keep DRAM busy.",
+        bytes(flight.bytes),
+        bytes(flight.needed_bytes)
+    );
+    if residency.present < 0.9 * f64::from(residency.warps) {
+        return format!(
+            "{few} The grid brings {:.1} warps for each SM, and {} fit.",
+            residency.present, residency.warps
+        );
+    }
+    if flight.bytes < flight.needed_bytes {
+        return few;
+    }
+    "Warps wait, for memory and for each other's values, and then start anew: more independent work \
+     for each thread hides that."
+        .to_owned()
+}
