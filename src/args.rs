@@ -139,6 +139,9 @@ pub enum Command {
     Run {
         /// The program's .cu file
         file: PathBuf,
+        /// When it has ended, say on stderr where the time of its kernels goes
+        #[arg(long)]
+        profile: bool,
         /// What the program is given
         #[arg(last = true)]
         arguments: Vec<OsString>,
@@ -170,6 +173,9 @@ pub enum Command {
         library: PathBuf,
         arch: String,
         name: PathBuf,
+        /// What ptxas says of the kernels, as JSON; there is to be a profile.
+        #[arg(long)]
+        profile: Option<String>,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },

@@ -16,6 +16,7 @@ fn every_verb_explains_itself_within_80_columns() {
         "new",
         "check",
         "bench",
+        "profile",
         "submit",
         "leaderboard",
         "history",

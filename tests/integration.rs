@@ -21,6 +21,7 @@ mod json;
 mod leaderboard;
 mod list;
 mod new;
+mod profile;
 mod reference;
 mod report;
 mod run;

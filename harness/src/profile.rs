@@ -10,7 +10,7 @@ mod lines;
 use problems::{CaseSpec, Problem};
 use serde::Serialize;
 
-pub use self::kernel::{InFlight, KernelReport, Residency};
+pub use self::kernel::{InFlight, KernelReport, Residency, reports};
 pub use self::lines::{LineReport, Sources};
 use crate::judge::{Judge, Trial};
 use crate::ncu::{self, KernelProfile};
@@ -166,7 +166,7 @@ fn counted(
         profile.modelled_us = modelled.seconds * 1e6;
         profile.limiter = Some(modelled.limiter.to_owned());
         let mut sources = Sources::new(&source.path, source.text);
-        profile.kernels = kernel::reports(gpu, &launches, &profiles, &report.kernels, &mut sources);
+        profile.kernels = reports(gpu, &launches, &profiles, &report.kernels, &mut sources);
     }
     Ok(profile)
 }

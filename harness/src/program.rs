@@ -17,8 +17,10 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use crate::compile::{self, CompileError, Source};
 use crate::device::emulator;
 use crate::directive::Directives;
+use crate::profile::{self, KernelReport, Sources};
+use crate::report::KernelFacts;
 use crate::toolchain::Search;
-use crate::{Config, Error, Event};
+use crate::{Config, Error, Event, gpus};
 
 /// What a program is compiled for where nobody says: the architecture on which everything runs here
 /// that runs at all, block-scaled FP4 `mma` included.
@@ -29,6 +31,8 @@ const ARCH: &str = "sm_120a";
 pub struct Program {
     pub library: PathBuf,
     pub arch: String,
+    /// What `ptxas` says of them.
+    pub kernels: Vec<KernelFacts>,
 }
 
 /// Why there is no program to run.
@@ -64,7 +68,7 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
         limit: config.limits.compile,
     };
     match compile::compile(&toolchain, &request, &config.interrupt, emit) {
-        Ok(artifact) => Ok(Program { library: artifact.library, arch }),
+        Ok(artifact) => Ok(Program { library: artifact.library, arch, kernels: artifact.kernels }),
         Err(CompileError::Machine(error)) => Err(BuildError::Other(error.into())),
         Err(error) => Err(BuildError::Compile(error)),
     }
@@ -73,7 +77,7 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
 type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
 
 /// Opens the program in this process and calls its `main`; what that returns. `at_exit` is called when
-/// the process exits, however the program ends it; [`complaints`] says what went wrong.
+/// the process exits, however the program ends it; [`ended`] says what happened.
 ///
 /// # Errors
 ///
@@ -82,9 +86,10 @@ pub fn enter(
     program: &Program,
     name: &Path,
     arguments: &[OsString],
+    profile: bool,
     at_exit: extern "C" fn(),
 ) -> Result<i32, String> {
-    emulator::start(&program.arch, &[], false)?;
+    emulator::start(&program.arch, &program.kernels, profile)?;
     // SAFETY: it runs whatever the library contains, which is what it is for.
     let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| error.to_string())?;
@@ -105,9 +110,18 @@ pub fn enter(
     Ok(unsafe { main(words.len() as c_int, pointers.as_ptr(), environment.as_ptr()) })
 }
 
-/// Faults of the program's kernels, and runtime functions that the emulator does not have: a
-/// headline with its details for each.
-pub fn complaints() -> Vec<(String, Vec<String>)> {
+/// What a program's kernels did.
+pub struct Ended {
+    /// Faults, and runtime functions that the emulator does not have: a headline with its details for
+    /// each.
+    pub complaints: Vec<(String, Vec<String>)>,
+    /// The one that took longest first; empty without a profile.
+    pub kernels: Vec<KernelReport>,
+}
+
+/// To be asked once, when the program has ended: what its kernels did, and with its sources where the
+/// time went.
+pub fn ended(program: &Program, sources: Option<&mut Sources>) -> Ended {
     let report = ::emulator::cudart::session::report();
     let mut complaints = Vec::new();
     if let Some(fault) = report.fault {
@@ -119,5 +133,10 @@ pub fn complaints() -> Vec<(String, Vec<String>)> {
             .iter()
             .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
     );
-    complaints
+    let launches: Vec<_> = report.launches.into_iter().map(emulator::launch).collect();
+    let kernels = sources.zip(gpus::for_arch(&program.arch)).map_or_else(Vec::new, |found| {
+        let (sources, gpu) = found;
+        profile::reports(gpu, &launches, &report.profiles, &program.kernels, sources)
+    });
+    Ended { complaints, kernels }
 }

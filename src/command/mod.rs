@@ -56,9 +56,9 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Export(export) => export::run(&export, config),
         Command::Import(import) => import::run(&import, config),
         Command::Report { output } => report::run(&output, config),
-        Command::Run { file, arguments } => run::run(&file, &arguments, config),
-        Command::Enter { library, arch, name, arguments } => {
-            run::enter(library, arch, &name, &arguments)
+        Command::Run { file, profile, arguments } => run::run(&file, profile, &arguments, config),
+        Command::Enter { library, arch, name, profile, arguments } => {
+            run::enter(library, arch, &name, profile.as_deref(), &arguments, config)
         }
         Command::Reference(reference) => reference::run(&reference, config),
         Command::Doctor => doctor::run(config),

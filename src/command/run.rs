@@ -9,10 +9,12 @@ use std::{
     os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, OnceLock},
 };
 
 use harness::{
     DeviceChoice, Stage,
+    profile::Sources,
     program::{self, BuildError, Program},
 };
 
@@ -20,10 +22,13 @@ use crate::{
     config::Config,
     exit::{Exit, Failure, Result},
     interrupt,
-    render::{style, words},
+    render::{json, profile as render, style, words},
 };
 
-pub fn run(file: &Path, arguments: &[OsString], config: &Config) -> Result<Exit> {
+/// Lines of source that are shown of each kernel.
+const LINES: usize = 8;
+
+pub fn run(file: &Path, profile: bool, arguments: &[OsString], config: &Config) -> Result<Exit> {
     if !matches!(config.device, DeviceChoice::Auto | DeviceChoice::Emulator) {
         return Err(Failure::usage("`run` is for the emulator")
             .next("on a GPU, compile the program with nvcc and start it"));
@@ -45,20 +50,51 @@ pub fn run(file: &Path, arguments: &[OsString], config: &Config) -> Result<Exit>
     };
     let itself = env::current_exe()
         .map_err(|error| Failure::machine(format!("this program cannot find itself: {error}")))?;
-    let error = Command::new(itself)
-        .arg("__run")
-        .arg(&program.library)
-        .arg(&program.arch)
-        .arg(file)
-        .args(arguments)
-        .exec();
+    let mut command = Command::new(itself);
+    if config.json {
+        command.arg("--json");
+    }
+    command.arg("__run");
+    if profile {
+        command.arg("--profile").arg(json::line(&program.kernels));
+    }
+    command.arg(&program.library).arg(&program.arch).arg(file).args(arguments);
+    let error = command.exec();
     Err(Failure::machine(format!("cannot start the program: {error}")))
 }
 
+/// What is to be said when the program ends.
+struct Farewell {
+    program: Program,
+    name: PathBuf,
+    /// Where there is to be a profile: of these texts.
+    sources: Option<Mutex<Sources>>,
+    json: bool,
+}
+
+static FAREWELL: OnceLock<Farewell> = OnceLock::new();
+
 /// `__run LIBRARY ARCH NAME ARGS…`: the second half, in the process that is the program's.
-pub fn enter(library: PathBuf, arch: String, name: &Path, arguments: &[OsString]) -> ! {
-    let program = Program { library, arch };
-    match program::enter(&program, name, arguments, complain) {
+pub fn enter(
+    library: PathBuf,
+    arch: String,
+    name: &Path,
+    profile: Option<&str>,
+    arguments: &[OsString],
+    config: &Config,
+) -> ! {
+    let kernels = profile.and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default();
+    // Read now: the program may change the folder, and the file.
+    let sources = profile.and_then(|_| Some(Mutex::new(Sources::read(name)?)));
+    let program = Program { library, arch, kernels };
+    let farewell = FAREWELL.get_or_init(|| Farewell {
+        program,
+        name: name.to_owned(),
+        sources,
+        json: config.json,
+    });
+    let profile = farewell.sources.is_some();
+    match program::enter(&farewell.program, name, arguments, profile, take_leave) {
         Ok(code) => std::process::exit(code),
         Err(error) => {
             anstream::eprintln!("{} {error}", style::paint(style::BAD, "error:"));
@@ -67,9 +103,23 @@ pub fn enter(library: PathBuf, arch: String, name: &Path, arguments: &[OsString]
     }
 }
 
-/// When the program ends: what its kernels did, which a program that asks no errors would hide.
-extern "C" fn complain() {
-    for (headline, details) in program::complaints() {
+/// When the program ends: what its kernels did, which a program that asks no errors would hide. On
+/// stderr, as stdout is the program's own.
+extern "C" fn take_leave() {
+    let Some(Farewell { program, name, sources, json }) = FAREWELL.get() else { return };
+    let mut sources = sources.as_ref().and_then(|sources| sources.lock().ok());
+    let ended = program::ended(program, sources.as_deref_mut());
+    if sources.is_some() {
+        let file = name.display().to_string();
+        anstream::eprint!(
+            "{}",
+            match json {
+                true => json::line(&ended.kernels),
+                false => render::of_program(&ended.kernels, &file, &program.arch, LINES),
+            }
+        );
+    }
+    for (headline, details) in ended.complaints {
         let headline = format!("{} {headline}", style::paint(style::BAD, "fault:"));
         anstream::eprintln!("{}", words::hanging(&headline, 7));
         for line in details {

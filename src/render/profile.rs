@@ -1,12 +1,13 @@
 //! The screen of `profile`: what bounds a call, the bytes that must move beside those that did, each
 //! kernel's counts, and the lines that cost most.
 
+mod beside;
 mod kernel;
 mod lines;
 mod reason;
 
 use harness::{
-    profile::{KernelReport, Measured, Profile},
+    profile::{KernelReport, Profile},
     report::Verdict,
 };
 use serde::Serialize;
@@ -58,23 +59,39 @@ pub fn screen(profile: &Profile, most: usize) -> String {
     );
     if let Some(bound) = Bound::of(profile) {
         text.push_str(&headline(bound, profile));
-        text.push_str(&format!("\n{}", bytes(profile)));
-        for kernel in profile.kernels.iter().take(KERNELS) {
-            text.push_str(&format!("\n{}", kernel::section(kernel, profile.kernels.len() > 1)));
-            text.push_str(&lines::table(kernel, file, most));
-        }
-        let hidden = profile.kernels.len().saturating_sub(KERNELS);
-        if hidden > 0 {
-            let more = words::count(hidden as u64, "more kernel");
-            let note = format!("\n  {more}, each faster than these: --json has all");
-            text.push_str(&format!("{}\n", style::paint(style::DIM, note)));
-        }
+        text.push_str(&format!("\n{}", bytes(&profile.kernels, Some(profile.floor.bytes))));
+        text.push_str(&sections(&profile.kernels, file, most));
     }
     if let Some(measured) = &profile.measured {
-        text.push_str(&format!("\n{}", beside(measured, &profile.kernels)));
+        text.push_str(&format!("\n{}", beside::section(measured, &profile.kernels)));
     }
     if profile.verdict != Verdict::Accepted {
         text.push_str(&format!("\n{}", verdict(profile)));
+    }
+    text
+}
+
+/// Of a program that is no solution, so that nobody knows what it must move.
+pub fn of_program(kernels: &[KernelReport], file: &str, arch: &str, most: usize) -> String {
+    let mut text = format!("{}\n  as modelled for {arch}\n", style::paint(style::BOLD, file));
+    if kernels.is_empty() {
+        return text + "\n  it launched no kernel\n";
+    }
+    text.push_str(&format!("\n{}", bytes(kernels, None)));
+    text + &sections(kernels, file, most)
+}
+
+fn sections(kernels: &[KernelReport], file: &str, most: usize) -> String {
+    let mut text = String::new();
+    for kernel in kernels.iter().take(KERNELS) {
+        text.push_str(&format!("\n{}", kernel::section(kernel, kernels.len() > 1)));
+        text.push_str(&lines::table(kernel, file, most));
+    }
+    let hidden = kernels.len().saturating_sub(KERNELS);
+    if hidden > 0 {
+        let more = words::count(hidden as u64, "more kernel");
+        let note = format!("  {more}, each faster than these: --json has all");
+        text.push_str(&format!("\n{}\n", style::paint(style::DIM, note)));
     }
     text
 }
@@ -90,25 +107,24 @@ fn headline(bound: Bound, profile: &Profile) -> String {
     format!("\n{name}  {times}\n{because}\n")
 }
 
-/// The first lesson: bytes that must move, and those that did.
-fn bytes(profile: &Profile) -> String {
-    let sum = |of: &dyn Fn(&KernelReport) -> u64| profile.kernels.iter().map(of).sum::<u64>();
-    let must = profile.floor.bytes;
+/// The first lesson: bytes that must move, where that is known, and those that did.
+fn bytes(kernels: &[KernelReport], must: Option<f64>) -> String {
+    let sum = |of: fn(&KernelReport) -> u64| kernels.iter().map(of).sum::<u64>();
     let rows: [(&str, u64, u64); 3] = [
         (
-            "lanes asked for",
-            sum(&|kernel| kernel.counters.global_load_bytes),
-            sum(&|kernel| kernel.counters.global_store_bytes),
+            "asked for",
+            sum(|kernel| kernel.counters.global_load_bytes),
+            sum(|kernel| kernel.counters.global_store_bytes),
         ),
         (
-            "moved to and from L2",
-            sum(&|kernel| kernel.counters.global_load_sectors * SECTOR),
-            sum(&|kernel| kernel.counters.global_store_sectors * SECTOR),
+            "through L2",
+            sum(|kernel| kernel.counters.global_load_sectors * SECTOR),
+            sum(|kernel| kernel.counters.global_store_sectors * SECTOR),
         ),
         (
-            "moved by DRAM",
-            sum(&|kernel| kernel.counters.dram_read_sectors * SECTOR),
-            sum(&|kernel| kernel.counters.dram_write_sectors * SECTOR),
+            "through DRAM",
+            sum(|kernel| kernel.counters.dram_read_sectors * SECTOR),
+            sum(|kernel| kernel.counters.dram_write_sectors * SECTOR),
         ),
     ];
     let mut table = Table::new([
@@ -116,53 +132,37 @@ fn bytes(profile: &Profile) -> String {
         ("read", Align::Right),
         ("written", Align::Right),
         ("all", Align::Right),
-        ("of what must", Align::Right),
+        (if must.is_some() { "of must" } else { "" }, Align::Right),
         ("", Align::Left),
     ]);
-    let most = rows.iter().map(|(_, read, written)| read + written).max().unwrap_or(1) as f64;
-    let longest = most.max(must);
+    let most = rows.iter().map(|(_, read, written)| (read + written) as f64).fold(1.0, f64::max);
+    let longest = most.max(must.unwrap_or(0.0));
     let bar = |bytes: f64| (style::ACCENT, words::bar(100.0 * bytes / longest, BAR));
     let empty = || (style::PLAIN, String::new());
-    table.row(vec![
-        (style::BOLD, "must move".into()),
-        empty(),
-        empty(),
-        (style::BOLD, words::bytes(must as u64)),
-        empty(),
-        bar(must),
-    ]);
+    if let Some(must) = must {
+        let bytes = (style::BOLD, words::bytes(must as u64));
+        table.row(vec![
+            (style::BOLD, "must move".into()),
+            empty(),
+            empty(),
+            bytes,
+            empty(),
+            bar(must),
+        ]);
+    }
     for (name, read, written) in rows {
         let all = read + written;
+        let multiple = must.map(|must| words::multiple(all as f64 / must.max(1.0)));
         table.row(vec![
             (style::PLAIN, name.into()),
             (style::PLAIN, words::bytes(read)),
             (style::PLAIN, words::bytes(written)),
             (style::PLAIN, words::bytes(all)),
-            (style::PLAIN, words::multiple(all as f64 / must.max(1.0))),
+            (style::PLAIN, multiple.unwrap_or_default()),
             bar(all as f64),
         ]);
     }
     table.to_string()
-}
-
-/// What a GPU of this machine did, beside what was counted.
-fn beside(measured: &Measured, counted: &[KernelReport]) -> String {
-    let title = format!("on {}, {}", measured.device.name, measured.device.arch);
-    let mut text = format!("  {}\n", style::paint(style::BOLD, title));
-    if let Some(us) = measured.call_us {
-        text.push_str(&format!("  one cold call took {}\n", words::micros(us)));
-    }
-    if let Some(why) = &measured.why_not {
-        let note = words::hanging(&format!("  not counted there: {why}"), 2);
-        text.push_str(&format!("{}\n", style::paint(style::DIM, note)));
-    }
-    for hardware in &measured.kernels {
-        // By the name in front of the parameters, which ncu writes out.
-        let name = |full: &str| full.split(['(', '<']).next().unwrap_or(full).to_owned();
-        let same = counted.iter().find(|one| name(&hardware.kernel).ends_with(&name(&one.name)));
-        text.push_str(&kernel::side_by_side(same, hardware));
-    }
-    text
 }
 
 fn verdict(profile: &Profile) -> String {

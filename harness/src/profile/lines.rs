@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use emulator::{KernelProfile, LineCounters, SourcePoint};
 use serde::Serialize;
 
+use crate::compile::Source;
 use crate::model::Terms;
 
 /// One line, as often as it was run.
@@ -35,6 +36,12 @@ impl Sources {
     pub fn new(path: &Path, text: String) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Self { folder, texts: [(path.to_owned(), Some(text))].into() }
+    }
+
+    /// Of a file that is read now; `None` where it cannot be.
+    pub fn read(path: &Path) -> Option<Self> {
+        let source = Source::read(path).ok()?;
+        Some(Self::new(&source.path, source.text))
     }
 
     /// Which line somebody who reads the solution would name: the innermost one of the user's folder, so

@@ -1,6 +1,6 @@
 //! One kernel's counts, as rows of a name and a sentence.
 
-use harness::{ncu, profile::KernelReport};
+use harness::profile::KernelReport;
 
 use super::super::{
     style,
@@ -20,11 +20,21 @@ pub fn section(kernel: &KernelReport, among: bool) -> String {
     text.push_str(&format!("{}\n", terms(kernel)));
     for (name, sentence) in rows(kernel) {
         let line = format!("  {:<width$}{sentence}", name, width = INDENT - 2);
-        let line = words::hanging(&line, INDENT);
+        let line = whole_numbers(&line);
         let (name, rest) = line.split_at(INDENT);
         text.push_str(&format!("{}{rest}\n", style::paint(style::DIM, name)));
     }
     text
+}
+
+/// Filled to the screen, no number parted from its unit.
+fn whole_numbers(line: &str) -> String {
+    const HELD: char = '\u{a0}';
+    let mut text = line.to_owned();
+    for unit in ["%", "B", "KiB", "MiB", "GiB", "k", "M", "G"] {
+        text = text.replace(&format!(" {unit}"), &format!("{HELD}{unit}"));
+    }
+    words::hanging(&text, INDENT).replace(HELD, " ")
 }
 
 fn title(kernel: &KernelReport, among: bool) -> String {
@@ -109,7 +119,7 @@ fn rows(kernel: &KernelReport) -> Vec<(&'static str, String)> {
     if counters.global_load_sectors > 0 {
         let hits = 1.0 - counters.dram_read_sectors as f64 / counters.global_load_sectors as f64;
         let text = format!(
-            "{} of the sectors read were read before: at best they come from L1 or L2",
+            "{} of the sectors read had been read before: hits, if L1 and L2 keep them",
             words::percent(100.0 * hits.max(0.0))
         );
         rows.push(("caches", text));
@@ -142,7 +152,7 @@ fn in_flight(kernel: &KernelReport) -> String {
     let flight = kernel.in_flight;
     let bytes = |bytes: f64| words::bytes(bytes as u64);
     format!(
-        "{} for an SM, with {:.1} loads of a warp under way; {} keep DRAM busy",
+        "{} an SM, from {:.1} loads a warp at a time; {} would keep DRAM busy",
         bytes(flight.bytes),
         flight.loads,
         bytes(flight.needed_bytes)
@@ -184,77 +194,4 @@ fn instructions(kernel: &KernelReport) -> String {
         named.push(format!("other {}", share(rest)));
     }
     format!("{} by warps: {}", words::short_count(all as f64), named.join(", "))
-}
-
-/// What the hardware counted beside what the emulator did.
-pub fn side_by_side(counted: Option<&KernelReport>, hardware: &ncu::KernelProfile) -> String {
-    let mut table = Table::new([
-        (format!("kernel {}", words::cut(&hardware.kernel, 32)), Align::Left),
-        ("ncu".to_owned(), Align::Right),
-        ("emulator".to_owned(), Align::Right),
-    ]);
-    let count = |n: f64| words::short_count(n);
-    let bytes = |n: f64| words::bytes(n as u64);
-    let one = |n: f64| format!("{n:.1}");
-    type Counted<'a> = &'a dyn Fn(&KernelReport) -> f64;
-    let per = |a: u64, b: u64| a as f64 / b.max(1) as f64;
-    let rows: [(&str, f64, Counted, &dyn Fn(f64) -> String); 9] = [
-        ("time", hardware.duration_us, &|k| k.modelled_us / k.launches as f64, &words::micros),
-        (
-            "DRAM read",
-            hardware.dram_read_bytes,
-            &|k| per(k.counters.dram_read_sectors * SECTOR, k.launches),
-            &bytes,
-        ),
-        (
-            "DRAM written",
-            hardware.dram_write_bytes,
-            &|k| per(k.counters.dram_write_sectors * SECTOR, k.launches),
-            &bytes,
-        ),
-        (
-            "sectors a load",
-            hardware.load_sectors_per_request,
-            &|k| per(k.counters.global_load_sectors, k.counters.global_load_requests),
-            &one,
-        ),
-        (
-            "sectors a store",
-            hardware.store_sectors_per_request,
-            &|k| per(k.counters.global_store_sectors, k.counters.global_store_requests),
-            &one,
-        ),
-        (
-            "warp instructions",
-            hardware.warp_instructions,
-            &|k| per(k.counters.warp_instructions, k.launches),
-            &count,
-        ),
-        (
-            "active lanes",
-            hardware.active_lanes,
-            &|k| per(k.counters.thread_instructions, k.counters.warp_instructions),
-            &one,
-        ),
-        (
-            "bank conflicts",
-            hardware.shared_bank_conflicts,
-            &|k| per(reason::conflicts(k), k.launches),
-            &count,
-        ),
-        (
-            "warps on an SM",
-            hardware.occupancy * counted.map_or(0.0, |k| f64::from(k.residency.most_warps)),
-            &|k| k.residency.present,
-            &one,
-        ),
-    ];
-    for (name, measured, of, show) in rows {
-        table.row(vec![
-            (style::DIM, name.into()),
-            (style::BOLD, show(measured)),
-            (style::PLAIN, counted.map(|kernel| show(of(kernel))).unwrap_or_default()),
-        ]);
-    }
-    table.to_string()
 }
