@@ -13,6 +13,10 @@ check:
 test *ARGS:
     cargo test --release --workspace {{ARGS}}
 
+# The CUDA programs of tests/suite, each on every architecture that it runs on.
+suite:
+    cargo test --release --test integration suite:: -- --include-ignored
+
 # Everything that needs a GPU, on a machine that has one: see the script. Needs no Rust there.
 gpu *ARGS:
     scripts/gpu {{ARGS}}

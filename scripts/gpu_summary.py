@@ -64,6 +64,15 @@ def conform(results):
     return text
 
 
+def suite(results):
+    wrong = [one for one in results["suite"] if one["code"]]
+    text = f"## The suite on the card\n\n{len(results['suite']) - len(wrong)} of {len(results['suite'])} programs are right\n\n"
+    if wrong:
+        text += table(["program", "exit code", "says"],
+                      [[name(one["program"]), one["code"], one["says"].replace("\n", " ")] for one in wrong])
+    return text
+
+
 def rungs(results):
     rows = []
     for one in results["rungs"]:
@@ -151,12 +160,14 @@ def single(results):
 
 def main():
     folder = Path(sys.argv[1])
-    steps = ["state", "conform", "faults", "rungs", "submit", "profiles", "same", "peers"]
+    steps = ["state", "conform", "suite", "faults", "rungs", "submit", "profiles", "same", "peers"]
     results = {step: lines(folder, step) for step in steps}
     best = best_times(results)
     text = "# On a GPU\n\n" + card(results) + single(results)
     if results["conform"]:
         text += conform(results)
+    if results["suite"]:
+        text += suite(results)
     if results["rungs"]:
         text += rungs(results)
     if results["peers"]:

@@ -28,4 +28,5 @@ mod run;
 mod show;
 mod solutions;
 mod submit;
+mod suite;
 mod watch;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::Nibble;
+use crate::support::{Nibble, said, wants};
 
 /// Where a wrong turn is tried that does not say it. It is as wrong everywhere, and there are many.
 const WRONG_TURNS_ON: [&str; 2] = ["sm_80", "sm_100a"];
@@ -23,21 +23,12 @@ fn files(rejected: bool, arch: &str) -> Vec<PathBuf> {
         let folder = if rejected { problem.join("rejected") } else { problem };
         let runs_here = |path: &PathBuf| {
             path.extension().is_some_and(|extension| extension == "cu")
-                && match said(path, "archs") {
-                    Some(archs) => archs.split_whitespace().any(|a| a == arch),
-                    None => !rejected || WRONG_TURNS_ON.contains(&arch),
-                }
+                && wants(path, arch).unwrap_or(!rejected || WRONG_TURNS_ON.contains(&arch))
         };
         files.extend(entries(folder).into_iter().filter(runs_here));
     }
     files.sort();
     files
-}
-
-fn said(path: &Path, key: &str) -> Option<String> {
-    let text = fs::read_to_string(path).expect("a solution");
-    let line = text.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")))?;
-    Some(line.trim().to_owned())
 }
 
 /// A command for each problem: all of them at once would take longer than a test may.

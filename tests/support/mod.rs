@@ -2,6 +2,7 @@
 
 mod attempts;
 pub mod browser;
+mod file;
 mod live;
 mod mock;
 mod nibble;
@@ -11,6 +12,7 @@ mod redact;
 mod run;
 
 pub use attempts::Made;
+pub use file::{said, wants};
 pub use live::Live;
 pub use mock::{ON_MOCK, mock};
 pub use nibble::{Nibble, PATIENCE};

@@ -60,7 +60,8 @@ pub struct Core<'a> {
     pub wait: Wait,
     /// Set with [`super::Flow::Stop`]: what, and in which lane.
     pub fault: Option<Box<(FaultKind, u32)>>,
-    /// Lanes that a `.sync` instruction waits for, with [`super::Flow::Rendezvous`].
+    /// Lanes that a `.sync` instruction waits for, with [`super::Flow::Rendezvous`]; those that
+    /// share a mask, with [`super::Flow::Apart`].
     pub wanted: u32,
     pub cta_index: [u32; 3],
     /// Number of the CTA in its cluster.

@@ -33,6 +33,7 @@ pub mod mbarrier;
 mod printf;
 pub mod reduction;
 pub mod shuffle;
+mod straight;
 pub mod system;
 mod tally;
 pub mod tensor;
@@ -59,6 +60,8 @@ pub enum Flow {
     Barrier,
     /// Lanes of the instruction's mask are missing; try again when other lanes have run.
     Rendezvous,
+    /// The lanes of a `.sync` instruction have different masks; those of the first are in `wanted`.
+    Apart,
     /// Nothing to do here for now (a spin loop's hint): let others run, then go on.
     Yield,
 }

@@ -19,6 +19,11 @@ unsafe fn members(core: &mut Core, mask_slot: crate::program::Slot) -> Result<u3
     if mask == u32::MAX && core.mask == core.live {
         return Ok(core.live);
     }
+    let group = (0..32).filter(|&l| masks[l] == mask).fold(0, |group, l| group | 1 << l);
+    if core.mask & !group != 0 {
+        core.wanted = core.mask & group;
+        return Err(Flow::Apart);
+    }
     let outside = core.mask & !mask;
     if outside != 0 {
         let lane = outside.trailing_zeros();

@@ -21,10 +21,11 @@
 
 use super::copy_async::Pending;
 use super::core::Wait;
-use super::{Core, Flow, Lane};
+use super::straight::{run_all, run_some};
+use super::{Core, Flow};
 use crate::fault::FaultKind;
 use crate::isa::{Class, flag};
-use crate::program::{BlockId, Exit, Inst, Program, SLOT, Writes};
+use crate::program::{BlockId, Exit, Program, SLOT};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -278,12 +279,45 @@ impl Warp {
                 self.splits.push(Split { state: State::Waiting(core.wanted), ..now });
                 None
             }
+            Flow::Apart => self.by_groups(core, now),
             Flow::Yield => {
                 self.splits.push(Split { ip: now.ip + 1, ..now });
                 self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
                 Some(Pause::Yield)
             }
         }
+    }
+
+    /// Lanes at one `.sync` instruction with different masks, as the tiles of a cooperative group have
+    /// them: each group for itself. Groups that miss nobody are done at once and stay together.
+    #[cold]
+    fn by_groups(&mut self, core: &mut Core, now: Split) -> Option<Pause> {
+        let inst = &core.program.code[now.ip as usize];
+        let (mut rest, mut done) = (now.mask, 0);
+        while rest != 0 {
+            core.set_mask(rest);
+            // SAFETY: as in `run`; such a handler writes active lanes only.
+            let mut flow = unsafe { (inst.run)(core, inst) };
+            if flow == Flow::Apart {
+                core.set_mask(core.wanted);
+                // SAFETY: as above.
+                flow = unsafe { (inst.run)(core, inst) };
+            }
+            let mask = core.mask;
+            match flow {
+                Flow::Next => done |= mask,
+                flow => {
+                    if let Some(pause) = self.interrupted(core, Split { mask, ..now }, flow) {
+                        return Some(pause);
+                    }
+                }
+            }
+            rest &= !mask;
+        }
+        if done != 0 {
+            self.splits.push(Split { ip: now.ip + 1, mask: done, ..now });
+        }
+        None
     }
 
     /// The split to run, and the lowest block where another one is ready.
@@ -407,60 +441,5 @@ impl Warp {
         };
         core.stop(kind, split.mask.trailing_zeros());
         Pause::Fault
-    }
-}
-
-/// Run straight-line code with all lanes active.
-///
-/// # Safety
-/// See [`super::Handler`].
-#[inline]
-unsafe fn run_all(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
-    for (done, inst) in code.iter().enumerate() {
-        // SAFETY: passed on.
-        let flow = unsafe { (inst.run)(core, inst) };
-        if flow != Flow::Next {
-            *ip += done as u32;
-            return flow;
-        }
-    }
-    *ip += code.len() as u32;
-    Flow::Next
-}
-
-/// Run straight-line code with some lanes active: where an instruction writes all lanes, the others
-/// get their values back.
-///
-/// # Safety
-/// See [`super::Handler`].
-unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
-    for inst in code {
-        // SAFETY: passed on; destinations are registers of the width that `writes` says.
-        let flow = unsafe {
-            match inst.writes {
-                Writes::Active => (inst.run)(core, inst),
-                Writes::AllNarrow => keeping::<u32>(core, inst),
-                Writes::AllWide => keeping::<u64>(core, inst),
-            }
-        };
-        if flow != Flow::Next {
-            return flow;
-        }
-        *ip += 1;
-    }
-    Flow::Next
-}
-
-#[inline]
-unsafe fn keeping<T: Lane>(core: &mut Core, inst: &Inst) -> Flow {
-    // SAFETY: passed on.
-    unsafe {
-        let before = core.read::<T>(inst.dst);
-        let flow = (inst.run)(core, inst);
-        let after = &mut *core.lanes_of::<T>(inst.dst);
-        for l in 0..32 {
-            after[l] = T::blend(core.lane_masks[l], after[l], before[l]);
-        }
-        flow
     }
 }

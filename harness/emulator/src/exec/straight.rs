@@ -1,0 +1,59 @@
+//! The instructions of a block, one after another, for the lanes of a split.
+
+use super::{Core, Flow, Lane};
+use crate::program::{Inst, Writes};
+
+/// Run straight-line code with all lanes active.
+///
+/// # Safety
+/// See [`super::Handler`].
+#[inline]
+pub unsafe fn run_all(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
+    for (done, inst) in code.iter().enumerate() {
+        // SAFETY: passed on.
+        let flow = unsafe { (inst.run)(core, inst) };
+        if flow != Flow::Next {
+            *ip += done as u32;
+            return flow;
+        }
+    }
+    *ip += code.len() as u32;
+    Flow::Next
+}
+
+/// Run straight-line code with some lanes active: where an instruction writes all lanes, the others
+/// get their values back.
+///
+/// # Safety
+/// See [`super::Handler`].
+pub unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
+    for inst in code {
+        // SAFETY: passed on; destinations are registers of the width that `writes` says.
+        let flow = unsafe {
+            match inst.writes {
+                Writes::Active => (inst.run)(core, inst),
+                Writes::AllNarrow => keeping::<u32>(core, inst),
+                Writes::AllWide => keeping::<u64>(core, inst),
+            }
+        };
+        if flow != Flow::Next {
+            return flow;
+        }
+        *ip += 1;
+    }
+    Flow::Next
+}
+
+#[inline]
+unsafe fn keeping<T: Lane>(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: passed on.
+    unsafe {
+        let before = core.read::<T>(inst.dst);
+        let flow = (inst.run)(core, inst);
+        let after = &mut *core.lanes_of::<T>(inst.dst);
+        for l in 0..32 {
+            after[l] = T::blend(core.lane_masks[l], after[l], before[l]);
+        }
+        flow
+    }
+}
