@@ -92,6 +92,10 @@ fn what_the_emulator_counts_has_its_fields() {
     let nibble = Nibble::new(["bench", "--device", "emulator", "--json", rung]);
     let object = &nibble.run().code(0).json()[0];
     insta::assert_snapshot!(shape("bench[]", &object["bench"][0]));
+    let nibble =
+        nibble.again(["profile", "--device", "emulator", "--json", "--size", "m=64,k=64", rung]);
+    let object = &nibble.run().code(0).json()[0];
+    insta::assert_snapshot!("profile", shape("profile", object));
 }
 
 /// `--json` says the same to a pager, to a file and to a terminal: no colours, one line each.

@@ -23,8 +23,9 @@ use super::{
 const SECTOR: u64 = 32;
 /// Cells of a bar.
 const BAR: usize = 16;
-/// Kernels that are shown; `--json` has all.
+/// Kernels that are shown, and the least share of the time that one must take; `--json` has all.
 const KERNELS: usize = 3;
+const LEAST: f64 = 0.05;
 
 #[derive(Serialize)]
 struct Object<'a> {
@@ -83,14 +84,21 @@ pub fn of_program(kernels: &[KernelReport], file: &str, arch: &str, most: usize)
 
 fn sections(kernels: &[KernelReport], file: &str, most: usize) -> String {
     let mut text = String::new();
-    for kernel in kernels.iter().take(KERNELS) {
+    let all: f64 = kernels.iter().map(|kernel| kernel.modelled_us).sum();
+    let matters = |kernel: &&KernelReport| kernel.modelled_us >= LEAST * all;
+    let shown = kernels.iter().take(KERNELS).take_while(matters).count();
+    let (shown, hidden) = kernels.split_at(shown);
+    for kernel in shown {
         text.push_str(&format!("\n{}", kernel::section(kernel, kernels.len() > 1)));
         text.push_str(&lines::table(kernel, file, most));
     }
-    let hidden = kernels.len().saturating_sub(KERNELS);
-    if hidden > 0 {
-        let more = words::count(hidden as u64, "more kernel");
-        let note = format!("  {more}, each faster than these: --json has all");
+    if !hidden.is_empty() {
+        let us: f64 = hidden.iter().map(|kernel| kernel.modelled_us).sum();
+        let names: Vec<&str> = hidden.iter().map(|kernel| kernel.name.as_str()).collect();
+        let count = words::count(names.len() as u64, "more kernel");
+        let note =
+            format!("  {count}, {} in all: {}", words::micros(us), words::list(&names, "and"));
+        let note = words::hanging(&note, 4);
         text.push_str(&format!("\n{}\n", style::paint(style::DIM, note)));
     }
     text
@@ -175,3 +183,6 @@ fn verdict(profile: &Profile) -> String {
     text.push_str(&format!("next: nibble check {}\n", profile.file));
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,8 +107,10 @@ impl Counters {
             let issued = u64::from(block.origins.end - block.origins.start);
             counters.warp_instructions += visits.warps * issued;
             counters.thread_instructions += visits.lanes * issued;
-            counters.branches += visits.branches;
-            counters.divergent_branches += visits.divergent;
+            if program.branches(block) {
+                counters.branches += visits.branches;
+                counters.divergent_branches += visits.divergent;
+            }
             for origin in program.origins(block) {
                 *classes.entry(origin.class).or_default() += visits.warps;
             }

@@ -93,11 +93,12 @@ impl KernelProfile {
                     *place.by_class.entry(origin.class).or_default() += visits.warps;
                 }
             }
-            // The branch is the block's last instruction.
-            let branch =
-                by_location.entry(location(block.origins.end.wrapping_sub(1))).or_default();
-            branch.branches += visits.branches;
-            branch.divergent_branches += visits.divergent;
+            if program.branches(block) {
+                let last = block.origins.end - 1;
+                let branch = by_location.entry(location(last)).or_default();
+                branch.branches += visits.branches;
+                branch.divergent_branches += visits.divergent;
+            }
         }
         for (index, traffic) in tally.traffic.iter().enumerate() {
             let memory = program.memory.get(index);

@@ -164,6 +164,12 @@ impl Program {
         &self.origins[block.origins.start as usize..block.origins.end as usize]
     }
 
+    /// Whether what a block ends with is a branch: a predicated instruction is lowered to one, too, and
+    /// counts as none.
+    pub fn branches(&self, block: &Block) -> bool {
+        self.origins(block).last().is_some_and(|origin| origin.class == crate::isa::Class::Branch)
+    }
+
     /// The slots of a vector operand.
     #[inline]
     pub fn list(&self, inst: &Inst) -> &[Slot] {

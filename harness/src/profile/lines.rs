@@ -55,9 +55,28 @@ impl Sources {
         let path = Path::new(file);
         let text =
             self.texts.entry(path.to_owned()).or_insert_with(|| fs::read_to_string(path).ok());
-        let line = (line as usize).checked_sub(1).and_then(|at| text.as_ref()?.lines().nth(at));
-        line.unwrap_or_default().trim().to_owned()
+        let before: Vec<&str> = match text {
+            Some(text) => text.lines().take(line as usize).map(str::trim).collect(),
+            None => return String::new(),
+        };
+        match before.last() {
+            Some(last) if before.len() == line as usize => statement(&before)
+                .map_or_else(|| (*last).to_owned(), |first| before[first..].join(" ")),
+            _ => String::new(),
+        }
     }
+}
+
+/// Lines of an `asm` statement, at most.
+const LONGEST: usize = 16;
+
+/// Where the `asm` statement begins whose operands the last of these lines ends: the compiler gives an
+/// instruction of inline PTX the line of the closing parenthesis, which says nothing by itself.
+fn statement(lines: &[&str]) -> Option<usize> {
+    let inside = lines.last()?.starts_with([':', '"', ')']);
+    let earliest = lines.len().saturating_sub(LONGEST);
+    let begins = |at: &usize| lines[*at].contains("asm volatile") || lines[*at].contains("asm(");
+    (earliest..lines.len()).rev().find(begins).filter(|_| inside)
 }
 
 /// The lines of a kernel, the most expensive first. `weights` says what a line adds to each term.
@@ -96,4 +115,35 @@ pub fn lines(
         b.total_cmp(&a).then(y.total_cmp(&x))
     });
     reports
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "int x;\n  asm volatile(\"mov.u32 %0, 1;\"\n      : \"=r\"(x)\n      : \"l\"(p));\n  x += 1;\n";
+
+    #[test]
+    fn inline_ptx_shows_its_statement() {
+        let mut sources = Sources::new(Path::new("/home/me/k.cu"), TEXT.to_owned());
+        let mut text = |line| sources.text("/home/me/k.cu", line);
+        assert_eq!(text(1), "int x;");
+        assert_eq!(text(4), "asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(x) : \"l\"(p));");
+        assert_eq!(text(5), "x += 1;");
+        assert_eq!((text(0), text(6)), (String::new(), String::new()));
+        assert_eq!(sources.text("/nowhere/at/all.h", 3), "");
+    }
+
+    #[test]
+    fn an_inlined_instruction_counts_at_the_line_that_calls_it() {
+        let sources = Sources::new(Path::new("/home/me/k.cu"), String::new());
+        let at = |file: &str, line| SourcePoint { file: file.to_owned(), line, function: None };
+        let header = at("/usr/include/cuda_fp16.hpp", 800);
+        let (own, helper) = (at("/home/me/k.cu", 9), at("/home/me/tile.cuh", 4));
+        let place = |chain: &[SourcePoint]| sources.place(chain).map(|at| at.line);
+        assert_eq!(place(&[header.clone(), own.clone()]), Some(9));
+        assert_eq!(place(&[header.clone(), helper, own]), Some(4));
+        assert_eq!(place(&[header]), Some(800));
+        assert_eq!(place(&[]), None);
+    }
 }
