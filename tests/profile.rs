@@ -1,9 +1,19 @@
 //! `nibble profile FILE`
 
+use std::{env, fs, os::unix::fs::PermissionsExt as _, process::Command};
+
 use crate::support::{Nibble, mock};
 
 const RUNG: &str = include_str!("../solutions/mxfp4_quantize/01_thread_per_block.cu");
 const WRONG: &str = include_str!("../solutions/mxfp4_quantize/rejected/swapped_nibbles.cu");
+/// Writes what an H200 has counted to where it is told.
+const NCU: &str = r#"#!/bin/sh
+while [ $# -gt 0 ]; do
+  [ "$1" = --log-file ] && log=$2
+  shift
+done
+cp "$(dirname "$0")/recorded.csv" "$log"
+"#;
 const SAXPY: &str = include_str!("programs/whole/saxpy.cu");
 
 fn profile(arguments: &[&str], text: &str) -> Nibble {
@@ -82,6 +92,29 @@ fn what_does_not_compile_or_counts_nothing_has_no_profile() {
     profile(&[], "not C++\n").run().code(1).stdout_contains("compile error");
     mock(["profile", "fast.cu"]).run().code(2).stderr_contains("scripted device");
     Nibble::new(["profile", "gone.cu"]).run().code(2).stderr_contains("there is no file gone.cu");
+}
+
+/// The driver is one without a GPU, and `ncu` a script that has seen one.
+#[test]
+fn on_a_gpu_its_counts_stand_beside() {
+    let nibble = Nibble::new(["profile", "--device", "cuda", "mxfp4_quantize/k.cu"])
+        .args(["--size", "m=64,k=256"])
+        .file("mxfp4_quantize/k.cu", RUNG)
+        .file("bin/recorded.csv", include_str!("../harness/src/ncu/recorded.csv"))
+        .file("bin/ncu", NCU);
+    let bin = nibble.path().join("bin");
+    fs::set_permissions(bin.join("ncu"), fs::Permissions::from_mode(0o755)).expect("a script");
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/tests/judge/null_driver.cpp");
+    let compiled = Command::new("g++")
+        .args(["-std=c++17", "-O1", "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o"])
+        .arg(bin.join("libcuda.so"))
+        .arg(driver)
+        .status();
+    assert!(compiled.expect("g++").success());
+    let path = format!("{}:{}", bin.display(), env::var("PATH").expect("a PATH"));
+    let run = nibble.env("LD_LIBRARY_PATH", &bin).env("PATH", path).run().code(0).fits();
+    let beside = run.stdout.split("on NVIDIA H200 (null driver), sm_90a\n").nth(1);
+    insta::assert_snapshot!(beside.expect("the card's counts"));
 }
 
 #[test]

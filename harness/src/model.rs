@@ -177,17 +177,44 @@ pub fn terms(gpu: &Gpu, launch: &Launch, kernels: &[KernelFacts]) -> Terms {
     let class = |name: &str| of_class(counted, name);
     let (issue, _) = issue(counted.warp_instructions, class);
 
-    let waits = (counted.global_load_requests as f64 / warps / LOADS_IN_FLIGHT).ceil();
-    let instructions = counted.warp_instructions as f64 / warps;
-    let chain = instructions * CYCLES_PER_INSTRUCTION + class("shuffle") / warps * SHUFFLE_CYCLES;
-    let life = CTA_START + waits * MEMORY_LATENCY + cycles(chain);
-
     Terms {
         dram: dram / (gpu.dram * DRAM_REACHED),
         lsu: cycles(lsu * busiest),
         issue: cycles(issue * busiest),
-        latency: rounds * life,
+        latency: rounds * life(gpu, counted).seconds(),
     }
+}
+
+/// What a warp does with its time, seconds each, on average over a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Life {
+    /// Until its CTA runs.
+    pub start: f64,
+    /// Waiting for global memory.
+    pub memory: f64,
+    /// Instructions, one after the other, and shuffles.
+    pub chain: f64,
+}
+
+impl Life {
+    pub fn seconds(&self) -> f64 {
+        self.start + self.memory + self.chain
+    }
+
+    /// In microseconds.
+    pub fn micros(self) -> Self {
+        Self { start: self.start * 1e6, memory: self.memory * 1e6, chain: self.chain * 1e6 }
+    }
+}
+
+/// The life of a warp.
+pub(crate) fn life(gpu: &Gpu, counted: &Counters) -> Life {
+    let warps = counted.warps.max(1) as f64;
+    let waits = (counted.global_load_requests as f64 / warps / LOADS_IN_FLIGHT).ceil();
+    let instructions = counted.warp_instructions as f64 / warps;
+    let shuffles = of_class(counted, "shuffle") / warps;
+    let chain = instructions * CYCLES_PER_INSTRUCTION + shuffles * SHUFFLE_CYCLES;
+    Life { start: CTA_START, memory: waits * MEMORY_LATENCY, chain: chain / gpu.clock() }
 }
 
 /// What `ptxas` says of a kernel, by its name in the PTX or as its author wrote it.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::lines::{self, LineReport, Sources};
 use crate::device::Launch;
 use crate::gpus::Gpu;
-use crate::model::{self, Terms};
+use crate::model::{self, Life, Terms};
 use crate::report::KernelFacts;
 
 /// All launches of one kernel in a call.
@@ -25,7 +25,9 @@ pub struct KernelReport {
     pub modelled_us: f64,
     /// What each resource alone would take, microseconds.
     pub terms_us: Terms,
-    /// The slowest of them.
+    /// Of an average warp of the launch that takes longest, microseconds.
+    pub life_us: Life,
+    /// The slowest of the terms.
     pub limiter: &'static str,
     /// The class whose unit is busier than the schedulers, where there is one.
     pub narrow_unit: Option<&'static str>,
@@ -126,6 +128,7 @@ fn report(
         facts: model::facts(&longest.kernel, kernels).cloned(),
         modelled_us: seconds * 1e6,
         terms_us: sum,
+        life_us: model::life(gpu, &longest.counters).micros(),
         limiter,
         narrow_unit: unit,
         residency: Residency {

@@ -122,25 +122,40 @@ fn issue(kernel: &KernelReport) -> String {
     }
 }
 
+/// By what a warp does most of its life; then what would hide it.
 fn latency(kernel: &KernelReport) -> String {
-    let flight = kernel.in_flight;
-    let residency = kernel.residency;
+    let (life, flight, residency) = (kernel.life_us, kernel.in_flight, kernel.residency);
     let bytes = |bytes: f64| words::bytes(bytes as u64);
-    let few = format!(
-        "Warps wait: {} are on their way to an SM at a time, and it takes {} to keep DRAM busy.",
-        bytes(flight.bytes),
-        bytes(flight.needed_bytes)
-    );
+    let whole = words::micros(life.seconds());
+    let mut text = if life.start > life.memory.max(life.chain) {
+        format!(
+            "A warp lives {whole}, and its block takes {} to start: too little to do for each.",
+            words::micros(life.start)
+        )
+    } else if life.chain > life.memory {
+        format!(
+            "A warp lives {whole}, {} of it for instructions that wait for those before them.",
+            words::micros(life.chain)
+        )
+    } else {
+        format!(
+            "A warp lives {whole} and waits {} of it for memory: {} are on their way to an SM at a \
+             time, and it takes {} to keep DRAM busy.",
+            words::micros(life.memory),
+            bytes(flight.bytes),
+            bytes(flight.needed_bytes)
+        )
+    };
     if residency.present < 0.9 * f64::from(residency.warps) {
-        return format!(
-            "{few} The grid brings {:.1} warps for each SM, and {} fit.",
+        text.push_str(&format!(
+            " The grid brings {:.1} warps for each SM, and {} fit.",
             residency.present, residency.warps
-        );
+        ));
+    } else if residency.warps < residency.most_warps / 2 {
+        text.push_str(&format!(
+            " Of {} warps, {} fit an SM: the limit is {}.",
+            residency.most_warps, residency.warps, residency.limit
+        ));
     }
-    if flight.bytes < flight.needed_bytes {
-        return few;
-    }
-    "Warps wait, for memory and for each other's values, and then start anew: more independent work \
-     for each thread hides that."
-        .to_owned()
+    text
 }

@@ -120,9 +120,26 @@ fn each_bound_has_its_reason() {
     let converting = profile(MANY, |_, line| {
         line.by_class.insert(Class::Convert, 200 * MANY);
     });
-    let few = profile(512, |counters, _| counters.warp_instructions *= 2000);
+    let chained = profile(512, |counters, _| counters.warp_instructions *= 2000);
+    let few = profile(512, |counters, _| counters.global_load_requests *= 400);
+    let brief = profile(MANY, |counters, _| {
+        counters.dram_read_sectors /= 32;
+        counters.dram_write_sectors /= 32;
+        counters.global_load_requests = 0;
+    });
     let tiny = profile(8, |_, _| {});
-    let all = [as_good_as_it_gets, twice, wasteful, conflicting, busy, converting, few, tiny];
+    let all = [
+        as_good_as_it_gets,
+        twice,
+        wasteful,
+        conflicting,
+        busy,
+        converting,
+        chained,
+        few,
+        brief,
+        tiny,
+    ];
     let said: Vec<String> = all.iter().map(said).collect();
     insta::assert_snapshot!(said.join("\n\n"));
 }
