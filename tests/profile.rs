@@ -72,7 +72,8 @@ fn an_unknown_size_is_refused_with_those_there_are() {
         .code(2)
         .stdout_is_empty()
         .stderr_contains("no size `huge`")
-        .stderr_contains("4096x8192");
+        .stderr_contains("4096x8192")
+        .stderr_contains("m=…,k=…");
     profile(&["--size", "m=64"], RUNG).run().code(2).stdout_is_empty();
     profile(&["--size", "m=x,k=1"], RUNG).run().code(2).stderr_contains("m=8192,k=8192");
 }

@@ -10,7 +10,7 @@ mod lines;
 use problems::{CaseSpec, Problem};
 use serde::Serialize;
 
-pub use self::kernel::{InFlight, KernelReport, Residency, reports};
+pub use self::kernel::{Caches, InFlight, KernelReport, Residency, reports};
 pub use self::lines::{LineReport, Sources};
 use crate::judge::{Judge, Trial};
 use crate::ncu::{self, KernelProfile};
@@ -115,10 +115,13 @@ fn case(problem: &'static Problem, size: &Size) -> Result<CaseSpec, Error> {
     let found = cases.iter().find(|case| case.sizes.to_string() == *name);
     found.cloned().ok_or_else(|| {
         let known: Vec<String> = cases.iter().map(|case| case.sizes.to_string()).collect();
+        let names = cases.first().into_iter().flat_map(|case| case.sizes.iter());
+        let other: Vec<String> = names.map(|(name, _)| format!("{name}=…")).collect();
         Error::Usage(format!(
-            "{} has no size `{name}`; it has {}, and any other as NAME=N,NAME=N",
+            "{} has no size `{name}`; it has {}, and any other as {}",
             problem.name(),
-            known.join(", ")
+            known.join(", "),
+            other.join(",")
         ))
     })
 }

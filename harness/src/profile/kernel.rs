@@ -34,6 +34,7 @@ pub struct KernelReport {
     pub counters: Counters,
     pub residency: Residency,
     pub in_flight: InFlight,
+    pub caches: Caches,
     /// The most expensive first.
     pub lines: Vec<LineReport>,
 }
@@ -60,6 +61,17 @@ pub struct InFlight {
     pub loads: f64,
     pub bytes: f64,
     pub needed_bytes: f64,
+}
+
+/// What L1 and L2 save DRAM, if they keep what was read. How soon it is asked for again is not modelled,
+/// so where a launch reads more than L2 holds, the hits are a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Caches {
+    /// Share of the sectors read that the launch had touched before, 0 to 1.
+    pub hits: f64,
+    /// Distinct bytes that a launch reads, on average.
+    pub footprint_bytes: f64,
+    pub l2_bytes: u64,
 }
 
 const SECTOR: f64 = 32.0;
@@ -142,6 +154,14 @@ fn report(
             loads: counters.global_load_requests as f64 / rounds,
             bytes: present * counters.dram_read_sectors as f64 * SECTOR / rounds,
             needed_bytes: gpu.dram * model::MEMORY_LATENCY / sms,
+        },
+        caches: Caches {
+            hits: match counters.global_load_sectors {
+                0 => 0.0,
+                read => (1.0 - counters.dram_read_sectors as f64 / read as f64).max(0.0),
+            },
+            footprint_bytes: counters.dram_read_sectors as f64 * SECTOR / launches.len() as f64,
+            l2_bytes: gpu.l2_bytes,
         },
         lines: profile.map_or_else(Vec::new, |profile| {
             lines::lines(profile, sources, limiter, |line| model::weights(gpu, line, unit))

@@ -117,12 +117,7 @@ fn rows(kernel: &KernelReport) -> Vec<(&'static str, String)> {
     .collect();
     rows.push(("sectors", requests.join("; ")));
     if counters.global_load_sectors > 0 {
-        let hits = 1.0 - counters.dram_read_sectors as f64 / counters.global_load_sectors as f64;
-        let text = format!(
-            "{} of the sectors read had been read before: hits, if L1 and L2 keep them",
-            words::percent(100.0 * hits.max(0.0))
-        );
-        rows.push(("caches", text));
+        rows.push(("caches", caches(kernel)));
     }
     if counters.shared_requests > 0 {
         rows.push(("shared memory", banks(kernel)));
@@ -157,6 +152,23 @@ fn in_flight(kernel: &KernelReport) -> String {
         flight.loads,
         bytes(flight.needed_bytes)
     )
+}
+
+fn caches(kernel: &KernelReport) -> String {
+    let caches = kernel.caches;
+    if caches.hits < 0.0005 {
+        return "no sector is read twice: nothing to hit in L1 or L2".to_owned();
+    }
+    let hits = words::percent(100.0 * caches.hits);
+    let footprint = words::bytes(caches.footprint_bytes as u64);
+    let l2 = words::bytes(caches.l2_bytes);
+    if caches.footprint_bytes > caches.l2_bytes as f64 {
+        format!(
+            "{hits} of the sectors read hit L1 or L2 at best: {footprint} are read, L2 has {l2}"
+        )
+    } else {
+        format!("{hits} of the sectors read hit L1 or L2: {footprint} are read, L2 has {l2}")
+    }
 }
 
 fn banks(kernel: &KernelReport) -> String {
