@@ -58,6 +58,49 @@ $L__info0:
 }
 "#;
 
+/// What reaches memory by other ways than loads and stores: a copy of 16 bytes a lane (21), rows for
+/// tensor cores (23), and a bulk copy of 256 bytes by one lane (25).
+const COPIES: &str = r#"
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copies(.param .u64 a)
+{
+.shared .align 16 .b8 tile[512];
+.shared .align 8 .b8 barrier[8];
+.reg .pred %p;
+.reg .b32 %r<16>;
+.reg .b64 %rd<8>;
+.loc 1 20 1
+    ld.param.u64 %rd1, [a];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 16;
+    add.s64 %rd3, %rd1, %rd2;
+    mov.u32 %r2, tile;
+    shl.b32 %r3, %r1, 4;
+    add.s32 %r4, %r2, %r3;
+.loc 1 21 1
+    cp.async.cg.shared.global [%r4], [%rd3], 16;
+.loc 1 22 1
+    cp.async.wait_all;
+    bar.sync 0;
+.loc 1 23 1
+    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r4];
+.loc 1 24 1
+    mov.u32 %r9, barrier;
+    setp.ne.u32 %p, %r1, 0;
+    @%p bra $DONE;
+    mbarrier.init.shared.b64 [%r9], 1;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 256;
+.loc 1 25 1
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 256, [%r9];
+$DONE:
+.loc 1 26 1
+    ret;
+}
+.file 1 "/home/me/kernel.cu"
+"#;
+
 const YARDSTICKS: &str = include_str!("fixtures/yardsticks/sm_120a.ptx");
 
 fn profile(
@@ -118,6 +161,22 @@ fn each_line_has_what_it_did() {
     // Eight lanes ran the stores, the address arithmetic and the return behind them.
     assert!(store.thread_instructions < 32 * store.warp_instructions);
     assert_eq!(profile.load_rounds, 6, "one wait for memory in each warp");
+}
+
+#[test]
+fn copies_count_at_their_own_lines() {
+    let (counters, lines) = profile(COPIES, "copies", ([1; 3], [32, 1, 1]), 1, &[512], None);
+    agree(&counters, &lines);
+    let copy = line(&lines, 21).traffic;
+    assert_eq!((copy.load.requests, copy.load.sectors), (1, 16));
+    assert_eq!((copy.load.bytes, copy.load.fresh), (512, 16));
+    // Four passes are what 512 bytes need, by whichever way.
+    assert_eq!((copy.shared_requests, copy.shared_wavefronts, copy.shared_conflicts), (1, 4, 0));
+    let rows = line(&lines, 23).traffic;
+    assert_eq!((rows.shared_requests, rows.shared_wavefronts, rows.shared_conflicts), (1, 4, 0));
+    let bulk = line(&lines, 25).traffic;
+    assert_eq!((bulk.load.requests, bulk.load.sectors), (1, 8));
+    assert_eq!((bulk.load.bytes, bulk.load.fresh), (256, 0));
 }
 
 fn totals(profile: &KernelProfile) -> LineCounters {
