@@ -26,9 +26,10 @@ bless:
     INSTA_UPDATE=always cargo test --release --workspace
     git diff --stat -- '*.snap' '*.rs'
 
-# The emulator's speed: warp instructions a second and core, by mix.
-bench *ARGS:
-    cargo bench -p nibble-emulator {{ARGS}}
+# The emulator's speed beside what it shall reach and beside scalar C++. Needs g++. (In criterion's
+# words: `cargo bench -p nibble-emulator --bench yardsticks`.)
+bench:
+    cargo bench -p nibble-emulator --bench bars
 
 # The parser never panics, and prints what it parsed. Needs cargo-fuzz and a nightly compiler.
 fuzz TARGET="ptx" SECONDS="60":

@@ -179,8 +179,10 @@ impl<'a> Host<'a> {
         let share = self.launch.resident.div_ceil(together).max(1);
         while !self.stop.load(Relaxed) {
             let fresh = if self.suspended.len() < share { self.begin() } else { None };
+            // One that has been left may well be waiting for another: it gets a single slice.
+            let patience = if fresh.is_some() { PATIENCE } else { 1 };
             let Some(mut cluster) = fresh.or_else(|| self.suspended.pop_front()) else { break };
-            if self.work_on(&mut cluster)? {
+            if self.work_on(&mut cluster, patience)? {
                 self.idle.push(cluster);
             } else {
                 self.suspended.push_back(cluster);
@@ -190,8 +192,7 @@ impl<'a> Host<'a> {
     }
 
     /// Run a cluster to its end (true), or until it has gone on for long without one.
-    fn work_on(&mut self, cluster: &mut Cluster) -> Result<bool, Box<Stopped>> {
-        let mut patience = PATIENCE;
+    fn work_on(&mut self, cluster: &mut Cluster, mut patience: u32) -> Result<bool, Box<Stopped>> {
         loop {
             match cluster.turn(&mut self.core) {
                 (Turn::Ended, _) => return Ok(true),
@@ -208,6 +209,8 @@ impl<'a> Host<'a> {
                     }
                     patience -= 1;
                     if patience == 0 {
+                        // It may wait for a CTA of a host thread that has no processor now.
+                        std::thread::yield_now();
                         return Ok(false);
                     }
                 }

@@ -34,16 +34,17 @@ struct Conversion {
     stars: usize,
 }
 
-/// The text of `format`. `string` reads a string at an address; what it cannot read is shown as such.
+/// The text of `format`, and how many arguments it took. `string` reads a string at an address; what it cannot read is shown as such.
 pub fn format(
     format: &[u8],
     arguments: impl Fn(usize, usize) -> Option<u64>,
     string: impl Fn(u64) -> Option<Vec<u8>>,
-) -> Vec<u8> {
+) -> (Vec<u8>, u64) {
     let mut out = Vec::new();
     let mut at = 0;
-    let mut offset = 0usize;
+    let (mut offset, mut taken) = (0usize, 0);
     let mut next = |bytes: usize| {
+        taken += 1;
         offset = offset.next_multiple_of(bytes);
         let value = arguments(offset, bytes);
         offset += bytes;
@@ -76,7 +77,7 @@ pub fn format(
         };
         out.extend(convert(&conversion, &stars, value, &string));
     }
-    out
+    (out, taken)
 }
 
 /// The conversion at the beginning of `text`, and its length there.
@@ -166,7 +167,8 @@ mod tests {
             value[..bytes].copy_from_slice(from);
             Some(u64::from_le_bytes(value))
         };
-        let bytes = format(of.as_bytes(), arguments, |at| (at == 7).then(|| b"seven".to_vec()));
+        let (bytes, _) =
+            format(of.as_bytes(), arguments, |at| (at == 7).then(|| b"seven".to_vec()));
         String::from_utf8(bytes).expect("text")
     }
 

@@ -106,7 +106,7 @@ pub unsafe fn print(core: &mut Core, inst: &Inst) -> Flow {
             continue;
         };
         let core_cell = std::cell::RefCell::new(&mut *core);
-        let text = printf::format(
+        let (text, taken) = printf::format(
             &format,
             |offset, bytes| {
                 let at = packed.wrapping_add(offset as u64);
@@ -121,9 +121,8 @@ pub unsafe fn print(core: &mut Core, inst: &Inst) -> Flow {
         let room = OUTPUT.saturating_sub(output.len());
         output.extend_from_slice(&text[..text.len().min(room)]);
         drop(output);
-        let conversions = format.iter().filter(|&&byte| byte == b'%').count() as u64;
         // SAFETY: as above.
-        unsafe { answer(core, result, lane, conversions, 4) };
+        unsafe { answer(core, result, lane, taken, 4) };
     }
     Flow::Next
 }

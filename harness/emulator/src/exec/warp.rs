@@ -19,12 +19,14 @@
 //! A split that runs too long without the others (a lock that another lane holds) is put behind
 //! them for a while: every lane of a resident warp makes progress, as since Volta.
 
+mod rendezvous;
+
 use super::copy_async::Pending;
 use super::core::Wait;
 use super::straight::{run_all, run_some};
 use super::{Core, Flow};
 use crate::fault::FaultKind;
-use crate::isa::{Class, flag};
+use crate::isa::flag;
 use crate::program::{BlockId, Exit, Program, SLOT};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +78,10 @@ struct Line([u8; SLOT]);
 
 /// Blocks a warp may run before others get their turn.
 const SLICE: u32 = 4096;
+
+/// Blocks that a split may run before another one of its warp, or another CTA, once it has used up a
+/// slice: locks between lanes and barriers of a whole grid change hands often.
+const TURN: u32 = 256;
 
 impl Warp {
     pub fn new(program: &Program) -> Self {
@@ -172,6 +178,7 @@ impl Warp {
             };
             core.set_mask(now.mask);
             core.live = self.live;
+            let turn_ends = if self.rotate.is_some() { fuel.saturating_sub(TURN) } else { 0 };
             loop {
                 let block = &program.blocks[now.block as usize];
                 if now.ip <= block.first {
@@ -248,10 +255,15 @@ impl Warp {
                 }
                 now.ip = 0;
                 fuel -= 1;
-                if fuel == 0 {
+                if fuel == turn_ends {
+                    // Alone, it most likely waits for another warp or CTA.
+                    let alone = !self.splits.iter().any(|split| split.state == State::Ready);
                     self.splits.push(now);
                     self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
-                    return Pause::Yield;
+                    if fuel == 0 || alone {
+                        return Pause::Yield;
+                    }
+                    break;
                 }
                 if now.block >= limit {
                     self.splits.push(now);
@@ -288,38 +300,6 @@ impl Warp {
         }
     }
 
-    /// Lanes at one `.sync` instruction with different masks, as the tiles of a cooperative group have
-    /// them: each group for itself. Groups that miss nobody are done at once and stay together.
-    #[cold]
-    fn by_groups(&mut self, core: &mut Core, now: Split) -> Option<Pause> {
-        let inst = &core.program.code[now.ip as usize];
-        let (mut rest, mut done) = (now.mask, 0);
-        while rest != 0 {
-            core.set_mask(rest);
-            // SAFETY: as in `run`; such a handler writes active lanes only.
-            let mut flow = unsafe { (inst.run)(core, inst) };
-            if flow == Flow::Apart {
-                core.set_mask(core.wanted);
-                // SAFETY: as above.
-                flow = unsafe { (inst.run)(core, inst) };
-            }
-            let mask = core.mask;
-            match flow {
-                Flow::Next => done |= mask,
-                flow => {
-                    if let Some(pause) = self.interrupted(core, Split { mask, ..now }, flow) {
-                        return Some(pause);
-                    }
-                }
-            }
-            rest &= !mask;
-        }
-        if done != 0 {
-            self.splits.push(Split { ip: now.ip + 1, mask: done, ..now });
-        }
-        None
-    }
-
     /// The split to run, and the lowest block where another one is ready.
     fn pick(&mut self, core: &mut Core, program: &Program) -> Result<(Split, BlockId), Pause> {
         loop {
@@ -354,6 +334,9 @@ impl Warp {
                     }
                     !same
                 });
+                if self.splits.is_empty() {
+                    self.rotate = None;
+                }
                 let others = self.splits.iter().filter(|split| ready(split));
                 let limit = if turn.is_some() {
                     BlockId::MAX
@@ -369,77 +352,5 @@ impl Warp {
                 return Err(self.stuck(core));
             }
         }
-    }
-
-    /// Nobody is ready: let a `.sync` whose lanes have all come go on. False if none has.
-    fn meet(&mut self, program: &Program) -> bool {
-        for index in 0..self.splits.len() {
-            let State::Waiting(wanted) = self.splits[index].state else { continue };
-            let here = (self.splits[index].block, self.splits[index].ip);
-            let together = |split: &Split, same_place: bool| {
-                matches!(split.state, State::Waiting(other) if other == wanted)
-                    && (!same_place || (split.block, split.ip) == here)
-            };
-            let gathered = |same_place: bool| {
-                let all = self.splits.iter().filter(|split| together(split, same_place));
-                all.fold(0, |mask, split| mask | split.mask)
-            };
-            if wanted & self.live & !gathered(true) == 0 {
-                for split in &mut self.splits {
-                    if together(split, true) {
-                        split.state = State::Ready;
-                    }
-                }
-                return true;
-            }
-            // `bar.warp.sync` passes nothing between lanes, so they may stand at different ones
-            // (PTX ISA 9.7.13.2).
-            let only_waits = |split: &&Split| {
-                let origin = program.code[split.ip as usize].origin;
-                program.origins[origin as usize].class == Class::WarpBarrier
-            };
-            let all = self.splits.iter().filter(|split| together(split, false));
-            if wanted & self.live & !gathered(false) == 0 && all.clone().all(|s| only_waits(&s)) {
-                for split in &mut self.splits {
-                    if together(split, false) {
-                        split.state = State::Ready;
-                        split.ip += 1;
-                    }
-                }
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Nobody is ready and nobody can meet: at a barrier together, or stuck for ever.
-    fn stuck(&mut self, core: &mut Core) -> Pause {
-        let State::AtBarrier(wait) = self.splits[0].state else {
-            return self.missing(core);
-        };
-        let all_here = self.splits.iter().all(|split| split.state == State::AtBarrier(wait));
-        if all_here { Pause::Barrier(wait) } else { self.missing(core) }
-    }
-
-    #[cold]
-    fn missing(&mut self, core: &mut Core) -> Pause {
-        let waiting = self.splits.iter().find(|s| matches!(s.state, State::Waiting(_)));
-        let split = *waiting.unwrap_or(&self.splits[0]);
-        self.at = (split.block, split.ip);
-        core.mask = split.mask;
-        let kind = match split.state {
-            State::Waiting(wanted) => FaultKind::MissingLanes { wanted, arrived: split.mask },
-            _ => {
-                let waiting = self.splits.iter().map(|split| match split.state {
-                    State::AtBarrier(wait) => {
-                        format!("lanes {:#010x} wait at barrier {}", split.mask, wait.barrier)
-                    }
-                    _ => format!("lanes {:#010x} wait", split.mask),
-                });
-                FaultKind::Deadlock { waiting: waiting.collect() }
-            }
-        };
-        core.stop(kind, split.mask.trailing_zeros());
-        Pause::Fault
     }
 }
