@@ -88,7 +88,7 @@ pub enum Command {
     /// Start a solution from the problem's starter; never overwrites
     New(New),
     /// Compile and prove; no timing, no record
-    Check(Solve),
+    Check(Check),
     /// Check, then time; no record
     Bench(Bench),
     /// Where the time goes: bytes, instructions, occupancy, the lines that cost most
@@ -142,6 +142,8 @@ pub enum Command {
         /// When it has ended, say on stderr where the time of its kernels goes
         #[arg(long)]
         profile: bool,
+        #[command(flatten)]
+        scrutiny: Scrutiny,
         /// What the program is given
         #[arg(last = true)]
         arguments: Vec<OsString>,
@@ -170,12 +172,8 @@ pub enum Command {
     /// The second half of `run`; started by nibble itself
     #[command(name = "__run", hide = true)]
     Enter {
-        library: PathBuf,
-        arch: String,
+        program: String,
         name: PathBuf,
-        /// What ptxas says of the kernels, as JSON; there is to be a profile.
-        #[arg(long)]
-        profile: Option<String>,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
@@ -260,6 +258,35 @@ pub struct Solve {
     /// Seconds the check of one case may take
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Check {
+    #[command(flatten)]
+    pub solve: Solve,
+    #[command(flatten)]
+    pub scrutiny: Scrutiny,
+}
+
+/// How closely the emulator looks.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+#[command(next_help_heading = "On the emulator")]
+pub struct Scrutiny {
+    /// Look for races too, and for values that nobody wrote
+    #[arg(long)]
+    pub sanitize: bool,
+    /// The order in which lanes, warps and blocks run [default: fixed]
+    #[arg(long, value_name = "ORDER", hide_possible_values = true)]
+    pub schedule: Option<Schedule>,
+    /// The random order with this number, which gives the same order again
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Schedule {
+    Fixed,
+    Random,
 }
 
 #[derive(Debug, ClapArgs)]

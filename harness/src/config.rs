@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::device::Scrutiny;
+
 /// How far a run goes. Each stage contains the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -102,6 +104,8 @@ pub struct Config {
     pub nvcc: Option<PathBuf>,
     pub limits: Limits,
     pub interrupt: Interrupt,
+    /// On the emulator, how closely it looks.
+    pub scrutiny: Scrutiny,
     /// The executable whose `__worker` verb is [`crate::worker_main`]; absent: this one.
     pub worker: Option<PathBuf>,
 }
@@ -119,6 +123,7 @@ impl Config {
             nvcc: None,
             limits: Limits::default(),
             interrupt: Interrupt::default(),
+            scrutiny: Scrutiny::default(),
             worker: None,
         }
     }

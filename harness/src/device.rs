@@ -33,6 +33,8 @@ pub struct Buffer {
     pub len: usize,
     /// Bytes of red zone on each side, part of what is uploaded and downloaded.
     pub red_zone: usize,
+    /// What it holds is the judge's poison: an output.
+    pub blank: bool,
 }
 
 /// One argument of `solution`, in the signature's order.
@@ -121,12 +123,30 @@ pub struct Reading {
     pub fingerprints: Vec<u64>,
 }
 
+/// How closely the emulator looks at kernels, besides what it checks always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scrutiny {
+    /// Look for races, and for values made from what nobody wrote.
+    pub sanitize: bool,
+    /// Leave the order of lanes, warps and blocks to chance, the same for the same number.
+    pub seed: Option<u64>,
+    /// Calls say what each place in the source cost.
+    pub profile: bool,
+}
+
+impl Scrutiny {
+    /// Whether it asks for what only the emulator can do.
+    pub fn is_emulators(self) -> bool {
+        self.sanitize || self.seed.is_some()
+    }
+}
+
 /// Which device the worker opens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// nibble's own, as a GPU of this architecture ("sm_100a"), which knows what `ptxas` said of
-    /// the kernels. `profile`: calls say what each place in the source cost.
-    Emulator { arch: String, kernels: Vec<KernelFacts>, profile: bool },
+    /// the kernels.
+    Emulator { arch: String, kernels: Vec<KernelFacts>, scrutiny: Scrutiny },
     /// A GPU of this machine, by the driver's number.
     Cuda { ordinal: usize },
     /// None: `solution` is host code on host memory. For the tests of judge and worker, which
@@ -190,8 +210,8 @@ pub(crate) fn open(
     gpu: Option<&cuda::Context>,
 ) -> Result<Box<dyn Device>, String> {
     match target {
-        Target::Emulator { arch, kernels, profile } => {
-            emulator::Emulator::open(library, arch, kernels, *profile)
+        Target::Emulator { arch, kernels, scrutiny } => {
+            emulator::Emulator::open(library, arch, kernels, *scrutiny)
         }
         Target::Cuda { .. } => match gpu {
             Some(context) => cuda::Cuda::open(library, context),

@@ -108,8 +108,8 @@ impl Judge {
 
     /// From the next worker on, trials have profiles, where the device makes any.
     pub(crate) fn profiling(&mut self) {
-        if let Target::Emulator { profile, .. } = &mut self.docket.target {
-            *profile = true;
+        if let Target::Emulator { scrutiny, .. } = &mut self.docket.target {
+            scrutiny.profile = true;
         }
     }
 
@@ -226,7 +226,8 @@ impl Judge {
             outs.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect();
 
         let sizes = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.bytes));
-        let shared = Shared::new(sizes).map_err(|error| no_memory(&error))?;
+        let mut shared = Shared::new(sizes).map_err(|error| no_memory(&error))?;
+        outs.iter().for_each(|&index| shared.blank(index));
         let poison = Poison::new(u64::from_le_bytes(fresh()?));
         for (index, bytes) in ins.iter().zip(content.views()) {
             shared.upload(*index, bytes);

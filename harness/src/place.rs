@@ -1,7 +1,7 @@
 //! Where a solution runs, and what it is compiled for.
 
 use crate::card::Card;
-use crate::device::Target;
+use crate::device::{Scrutiny, Target};
 use crate::directive::Directives;
 use crate::gpus::{self, Gpu};
 use crate::report::{DeviceInfo, DeviceKind, KernelFacts};
@@ -9,7 +9,7 @@ use crate::{Config, DeviceChoice, Error, compile};
 
 /// One device of this machine, and the architecture to compile for.
 pub enum Place {
-    Emulator { gpu: &'static Gpu, arch: String },
+    Emulator { gpu: &'static Gpu, arch: String, scrutiny: Scrutiny },
     Cuda { card: Box<Card>, gpu: Box<Gpu>, arch: String },
 }
 
@@ -37,7 +37,14 @@ impl Place {
             let arch = wanted.map_or("", String::as_str);
             format!("this is for {arch}, and {} is {}", card.name, card.arch())
         };
+        let scrutiny = config.scrutiny;
         match config.device {
+            DeviceChoice::Cuda(_) if scrutiny.is_emulators() => {
+                return Err(Error::Usage(
+                    "the sanitizer and the random schedule are the emulator's: --device emulator"
+                        .to_owned(),
+                ));
+            }
             DeviceChoice::Cuda(ordinal) => match Card::find(ordinal) {
                 Ok(card) if fits(&card) => return Ok(on(card)),
                 Ok(card) => {
@@ -53,6 +60,7 @@ impl Place {
                     return Err(Error::machine(why, "run it on the emulator: --device emulator"));
                 }
             },
+            DeviceChoice::Auto if scrutiny.is_emulators() => {}
             DeviceChoice::Auto => match Card::find(0) {
                 Ok(card) if fits(&card) => return Ok(on(card)),
                 Ok(card) => warn(format!("{}: it runs on the emulator", unfit(&card))),
@@ -61,7 +69,7 @@ impl Place {
             DeviceChoice::Emulator | DeviceChoice::Mock(_) => {}
         }
         let arch = wanted.cloned().unwrap_or_else(|| fallback.to_owned());
-        Ok(Self::Emulator { gpu: gpu(&arch)?, arch })
+        Ok(Self::Emulator { gpu: gpu(&arch)?, arch, scrutiny })
     }
 
     pub fn arch(&self) -> &str {
@@ -99,8 +107,9 @@ impl Place {
     /// What the worker opens.
     pub fn target(&self, kernels: &[KernelFacts]) -> Target {
         match self {
-            Self::Emulator { arch, .. } => {
-                Target::Emulator { arch: arch.clone(), kernels: kernels.to_vec(), profile: false }
+            Self::Emulator { arch, scrutiny, .. } => {
+                let (arch, kernels) = (arch.clone(), kernels.to_vec());
+                Target::Emulator { arch, kernels, scrutiny: *scrutiny }
             }
             Self::Cuda { card, .. } => Target::Cuda { ordinal: card.ordinal },
         }

@@ -13,9 +13,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use serde::{Deserialize, Serialize};
 
 use crate::compile::{self, CompileError, Source};
-use crate::device::emulator;
+use crate::device::{Scrutiny, emulator};
 use crate::directive::Directives;
 use crate::profile::{self, KernelReport, Sources};
 use crate::report::KernelFacts;
@@ -27,12 +28,13 @@ use crate::{Config, Error, Event, gpus};
 const ARCH: &str = "sm_120a";
 
 /// A compiled program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub library: PathBuf,
     pub arch: String,
     /// What `ptxas` says of them.
     pub kernels: Vec<KernelFacts>,
+    pub scrutiny: Scrutiny,
 }
 
 /// Why there is no program to run.
@@ -68,7 +70,10 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
         limit: config.limits.compile,
     };
     match compile::compile(&toolchain, &request, &config.interrupt, emit) {
-        Ok(artifact) => Ok(Program { library: artifact.library, arch, kernels: artifact.kernels }),
+        Ok(artifact) => {
+            let compile::Artifact { library, kernels, .. } = artifact;
+            Ok(Program { library, arch, kernels, scrutiny: config.scrutiny })
+        }
         Err(CompileError::Machine(error)) => Err(BuildError::Other(error.into())),
         Err(error) => Err(BuildError::Compile(error)),
     }
@@ -86,10 +91,9 @@ pub fn enter(
     program: &Program,
     name: &Path,
     arguments: &[OsString],
-    profile: bool,
     at_exit: extern "C" fn(),
 ) -> Result<i32, String> {
-    emulator::start(&program.arch, &program.kernels, profile)?;
+    emulator::start(&program.arch, &program.kernels, program.scrutiny)?;
     // SAFETY: it runs whatever the library contains, which is what it is for.
     let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| error.to_string())?;

@@ -125,7 +125,8 @@ impl Shared {
         for (name, len) in sizes {
             let offset = end + RED_ZONE;
             end = (offset + len).next_multiple_of(RED_ZONE) + RED_ZONE;
-            buffers.push(Buffer { name: name.to_owned(), offset, len, red_zone: RED_ZONE });
+            let (name, red_zone) = (name.to_owned(), RED_ZONE);
+            buffers.push(Buffer { name, offset, len, red_zone, blank: false });
         }
         let len = end.max(RED_ZONE);
         let fd =
@@ -136,6 +137,11 @@ impl Shared {
         let shared = Self { fd, map, buffers, key: u64::from_le_bytes(crate::random::bytes()?) };
         shared.zones().for_each(|(_, zone)| shared.map.write(zone.start, &shared.pattern(&zone)));
         Ok(shared)
+    }
+
+    /// Say that what a buffer holds means nothing.
+    pub fn blank(&mut self, buffer: usize) {
+        self.buffers[buffer].blank = true;
     }
 
     pub fn fd(&self) -> BorrowedFd<'_> {

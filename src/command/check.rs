@@ -2,13 +2,18 @@
 
 use harness::Stage;
 
-use super::solve::{self, Shown};
+use super::{
+    scrutiny,
+    solve::{self, Shown},
+};
 use crate::{
-    args::Solve,
+    args::Check,
     config::Config,
     exit::{Exit, Result},
 };
 
-pub fn run(solve: &Solve, config: &Config) -> Result<Exit> {
-    solve::each(solve, &[], Stage::Check, config, |report| Ok(Shown::of(report)))
+pub fn run(check: &Check, config: &Config) -> Result<Exit> {
+    let scrutiny = scrutiny::of(check.scrutiny, config)?;
+    let how = solve::How { stage: Stage::Check, sizes: &[], scrutiny };
+    solve::each(&check.solve, how, config, |report| Ok(Shown::of(report)))
 }

@@ -22,6 +22,7 @@ mod reference;
 mod remeasure;
 mod report;
 mod run;
+mod scrutiny;
 mod show;
 mod solution;
 mod solve;
@@ -40,7 +41,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::List => list::run(config),
         Command::Show { problem } => show::run(&problem, config),
         Command::New(new) => new::run(&new, config),
-        Command::Check(solve) => check::run(&solve, config),
+        Command::Check(check) => check::run(&check, config),
         Command::Bench(bench) => bench::run(&bench, config),
         Command::Profile(profile) => profile::run(&profile, config),
         Command::Submit(submit) => submit::run(&submit, config),
@@ -56,9 +57,12 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Export(export) => export::run(&export, config),
         Command::Import(import) => import::run(&import, config),
         Command::Report { output } => report::run(&output, config),
-        Command::Run { file, profile, arguments } => run::run(&file, profile, &arguments, config),
-        Command::Enter { library, arch, name, profile, arguments } => {
-            run::enter(library, arch, &name, profile.as_deref(), &arguments, config)
+        Command::Run { file, profile, scrutiny, arguments } => {
+            let scrutiny = scrutiny::of(scrutiny, config)?;
+            run::run(&file, harness::device::Scrutiny { profile, ..scrutiny }, &arguments, config)
+        }
+        Command::Enter { program, name, arguments } => {
+            run::enter(&program, &name, &arguments, config)
         }
         Command::Reference(reference) => reference::run(&reference, config),
         Command::Doctor => doctor::run(config),

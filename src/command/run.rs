@@ -14,6 +14,7 @@ use std::{
 
 use harness::{
     DeviceChoice, Stage,
+    device::Scrutiny,
     profile::Sources,
     program::{self, BuildError, Program},
 };
@@ -28,7 +29,12 @@ use crate::{
 /// Lines of source that are shown of each kernel.
 const LINES: usize = 8;
 
-pub fn run(file: &Path, profile: bool, arguments: &[OsString], config: &Config) -> Result<Exit> {
+pub fn run(
+    file: &Path,
+    scrutiny: Scrutiny,
+    arguments: &[OsString],
+    config: &Config,
+) -> Result<Exit> {
     if !matches!(config.device, DeviceChoice::Auto | DeviceChoice::Emulator) {
         return Err(Failure::usage("`run` is for the emulator")
             .next("on a GPU, compile the program with nvcc and start it"));
@@ -37,6 +43,7 @@ pub fn run(file: &Path, profile: bool, arguments: &[OsString], config: &Config) 
     build.arch.clone_from(&config.arch);
     build.nvcc.clone_from(&config.nvcc);
     build.interrupt = interrupt::install();
+    build.scrutiny = scrutiny;
     let progress = config.terminal.progress();
     let built = program::build(&build, &mut |event| progress.event(&event));
     drop(progress);
@@ -54,12 +61,8 @@ pub fn run(file: &Path, profile: bool, arguments: &[OsString], config: &Config) 
     if config.json {
         command.arg("--json");
     }
-    command.arg("__run");
-    if profile {
-        command.arg("--profile").arg(json::line(&program.kernels));
-    }
-    command.arg(&program.library).arg(&program.arch).arg(file).args(arguments);
-    let error = command.exec();
+    let program = json::line(&program);
+    let error = command.arg("__run").arg(program).arg(file).args(arguments).exec();
     Err(Failure::machine(format!("cannot start the program: {error}")))
 }
 
@@ -74,27 +77,20 @@ struct Farewell {
 
 static FAREWELL: OnceLock<Farewell> = OnceLock::new();
 
-/// `__run LIBRARY ARCH NAME ARGS…`: the second half, in the process that is the program's.
-pub fn enter(
-    library: PathBuf,
-    arch: String,
-    name: &Path,
-    profile: Option<&str>,
-    arguments: &[OsString],
-    config: &Config,
-) -> ! {
-    let kernels = profile.and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default();
+/// `__run PROGRAM NAME ARGS…`, the program as JSON: the second half, in the process that is its own.
+pub fn enter(program: &str, name: &Path, arguments: &[OsString], config: &Config) -> Result<Exit> {
+    let program: Program = serde_json::from_str(program)
+        .map_err(|error| Failure::usage(format!("no program that `run` has built: {error}")))?;
     // Read now: the program may change the folder, and the file.
-    let sources = profile.and_then(|_| Some(Mutex::new(Sources::read(name)?)));
-    let program = Program { library, arch, kernels };
+    let profiled = program.scrutiny.profile;
+    let sources = profiled.then(|| Sources::read(name)).flatten().map(Mutex::new);
     let farewell = FAREWELL.get_or_init(|| Farewell {
         program,
         name: name.to_owned(),
         sources,
         json: config.json,
     });
-    let profile = farewell.sources.is_some();
-    match program::enter(&farewell.program, name, arguments, profile, take_leave) {
+    match program::enter(&farewell.program, name, arguments, take_leave) {
         Ok(code) => std::process::exit(code),
         Err(error) => {
             anstream::eprintln!("{} {error}", style::paint(style::BAD, "error:"));

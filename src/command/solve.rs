@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use harness::{Interrupt, Report, Stage, report::Verdict};
+use harness::{Interrupt, Report, Stage, device::Scrutiny, report::Verdict};
 
 use crate::{
     args::Solve,
@@ -34,6 +34,21 @@ impl Shown {
     }
 }
 
+/// How far each file goes, on which sizes, and how closely the emulator looks.
+#[derive(Clone, Copy)]
+pub struct How<'a> {
+    pub stage: Stage,
+    /// Instead of the problem's own, if there are any.
+    pub sizes: &'a [Vec<(String, u64)>],
+    pub scrutiny: Scrutiny,
+}
+
+impl How<'_> {
+    pub fn to(stage: Stage) -> Self {
+        Self { stage, sizes: &[], scrutiny: Scrutiny::default() }
+    }
+}
+
 /// Runs every file to the stage and prints what `show` makes of each report. The exit code is the
 /// worst of all files'.
 ///
@@ -41,8 +56,7 @@ impl Shown {
 /// that lacks something lacks it for the next file too, and Ctrl-C is meant for the command.
 pub fn each(
     solve: &Solve,
-    sizes: &[Vec<(String, u64)>],
-    stage: Stage,
+    how: How,
     config: &Config,
     mut show: impl FnMut(&Report) -> Result<Shown>,
 ) -> Result<Exit> {
@@ -62,7 +76,7 @@ pub fn each(
             }
             continue;
         }
-        match judged(file, solve, (sizes, stage), &interrupt, config) {
+        match judged(file, solve, how, &interrupt, config) {
             Ok(report) => {
                 worst = worst.max(exit(report.verdict));
                 let shown = show(&report)?;
@@ -97,13 +111,14 @@ pub fn each(
 fn judged(
     file: &Path,
     solve: &Solve,
-    (sizes, stage): (&[Vec<(String, u64)>], Stage),
+    how: How,
     interrupt: &Interrupt,
     config: &Config,
 ) -> Result<Report> {
-    let mut run = configured(file, stage, interrupt, config);
+    let mut run = configured(file, how.stage, interrupt, config);
     run.problem.clone_from(&solve.problem);
-    run.sizes = sizes.to_vec();
+    run.sizes = how.sizes.to_vec();
+    run.scrutiny = how.scrutiny;
     if let Some(seconds) = solve.time_limit {
         run.limits.check = Duration::from_secs(seconds.max(1));
     }

@@ -22,7 +22,7 @@ use crate::{
 
 pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
     let author = author(submit.author.as_deref());
-    solve::each(&submit.solve, &[], Stage::Submit, config, |report| {
+    solve::each(&submit.solve, solve::How::to(Stage::Submit), config, |report| {
         // Nothing was found out about the solution: there is nothing to remember.
         if report.verdict == Verdict::Interrupted {
             return Ok(Shown::of(report));

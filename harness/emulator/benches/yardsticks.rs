@@ -13,6 +13,7 @@ fn yardsticks(criterion: &mut Criterion) {
         ("", Config { threads: 1, counting: false, ..Config::default() }),
         ("counting", Config { threads: 1, ..Config::default() }),
         ("plain", Config { threads: 1, counting: false, level: Level::Plain, ..Config::default() }),
+        ("sanitized", Config { threads: 1, counting: false, sanitize: true, ..Config::default() }),
         ("two threads", Config { threads: 2, counting: false, ..Config::default() }),
     ];
     for name in ["alu_mix", "k1_thread", "k2_warp", "k3_fma", "k4_sgemm"] {

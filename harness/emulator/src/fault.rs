@@ -105,6 +105,59 @@ pub enum FaultKind {
         bytes: u64,
         limit: u64,
     },
+    /// Two accesses to the same bytes that nothing orders, at least one of them a write.
+    Race {
+        space: MemorySpace,
+        access: Access,
+        /// What the other one did; [`Fault::other`] says where.
+        earlier: Access,
+        bytes: u32,
+        near: Option<Near>,
+        with: Other,
+    },
+    /// A value that matters was made from what nobody wrote.
+    Undefined {
+        used: Use,
+        /// The memory that was read; absent for a register. [`Fault::other`] says where.
+        space: Option<MemorySpace>,
+        near: Option<Near>,
+    },
+}
+
+/// With whom an access races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Other {
+    /// Another thread of the block.
+    Thread,
+    /// A copy that the block has started, and not waited for.
+    Copy,
+    /// Another block of the launch.
+    Block,
+}
+
+/// Where an undefined value matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Use {
+    Address,
+    Branch,
+    Store,
+    /// An atomic on memory that nobody wrote.
+    Update,
+}
+
+/// Another place that a fault has to do with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// The PTX instruction as written, and its line.
+    pub instruction: String,
+    pub ptx_line: u32,
+    /// Innermost first.
+    pub source: Vec<SourcePoint>,
+    pub block: [u32; 3],
+    /// Where it is known.
+    pub thread: Option<[u32; 3]>,
 }
 
 /// Why a launch stopped, where, and who did it.
@@ -122,6 +175,9 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// Other threads of the warp that were active with it.
     pub active_lanes: u32,
+    /// The earlier access of a race; the read of what turned out undefined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<Site>,
 }
 
 impl FaultKind {
@@ -147,6 +203,9 @@ impl FaultKind {
             Self::BrokenBarrier { .. } => "broken_barrier",
             Self::Budget { .. } => "budget",
             Self::StackOverflow { .. } => "stack_overflow",
+            Self::Race { with: Other::Block, .. } => "race_between_blocks",
+            Self::Race { .. } => "race",
+            Self::Undefined { .. } => "undefined",
         }
     }
 }
@@ -157,6 +216,16 @@ impl Access {
             Self::Read => "reads",
             Self::Write => "writes",
             Self::Atomic => "updates",
+        }
+    }
+}
+
+impl Access {
+    fn done(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "wrote",
+            Self::Atomic => "updated",
         }
     }
 }
@@ -217,6 +286,28 @@ impl Fault {
             FaultKind::StackOverflow { bytes, limit } => {
                 format!("{kernel} needs {bytes} bytes of stack for a thread; the limit is {limit}")
             }
+            FaultKind::Race { space, access, earlier, bytes, near, with } => {
+                let place = near.as_ref().map(Near::place).unwrap_or_default();
+                let (verb, space, done) = (access.verb(), space.word(), earlier.done());
+                let other = match with {
+                    Other::Thread => {
+                        format!("another thread {done}, with no barrier between the two")
+                    }
+                    Other::Copy => "a copy is still writing: nobody waited for it".to_owned(),
+                    Other::Block => {
+                        format!("another block {done} in the same launch: nothing orders the two")
+                    }
+                };
+                format!("{kernel} {verb} {bytes} bytes of {space} memory{place} that {other}")
+            }
+            FaultKind::Undefined { used, space, near } => {
+                let place = near.as_ref().map(Near::place).unwrap_or_default();
+                let what = match space {
+                    Some(space) => format!("{} memory{place}", space.word()),
+                    None => "a register".to_owned(),
+                };
+                format!("{kernel} {} {what} that nobody has written yet", used.words())
+            }
         }
     }
 
@@ -238,14 +329,64 @@ impl Fault {
             lines.push(format!("thread ({x},{y},{z}) of block ({bx},{by},{bz})"));
         }
         if self.ptx_line > 0 {
-            let instruction: Vec<_> = self.instruction.split_whitespace().collect();
-            lines.push(format!("PTX line {}: {}", self.ptx_line, instruction.join(" ")));
+            lines.push(ptx(self.ptx_line, &self.instruction));
         }
+        if let Some(other) = &self.other {
+            lines.extend(self.other_lines(other));
+        }
+        lines
+    }
+
+    /// The other place, in as many lines as it takes.
+    fn other_lines(&self, other: &Site) -> Vec<String> {
+        let what = match &self.kind {
+            FaultKind::Race { with: Other::Copy, .. } => "the copy began".to_owned(),
+            FaultKind::Race { earlier, .. } => format!("the other one {}", earlier.done()),
+            _ => "it was read".to_owned(),
+        };
+        let mut lines = Vec::new();
+        if let Some(SourcePoint { file, line, .. }) = other.source.first() {
+            lines.push(format!("{what} at {file}:{line}"));
+        }
+        let [bx, by, bz] = other.block;
+        match other.thread {
+            Some([x, y, z]) => {
+                lines.push(format!("as thread ({x},{y},{z}) of block ({bx},{by},{bz})"));
+            }
+            None if matches!(self.kind, FaultKind::Race { with: Other::Block, .. }) => {
+                lines.push(format!("as block ({bx},{by},{bz})"));
+            }
+            None => {}
+        }
+        let line = ptx(other.ptx_line, &other.instruction);
+        lines.push(if other.source.is_empty() { format!("{what} in {line}") } else { line });
         lines
     }
 }
 
+/// An instruction of the PTX text on one line.
+fn ptx(line: u32, instruction: &str) -> String {
+    let words: Vec<_> = instruction.split_whitespace().collect();
+    format!("PTX line {line}: {}", words.join(" "))
+}
+
+impl Use {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Address => "takes an address from",
+            Self::Branch => "decides a branch by",
+            Self::Store => "stores a value made from",
+            Self::Update => "updates",
+        }
+    }
+}
+
 impl Near {
+    /// ` (byte 12 of `x`)`
+    fn place(&self) -> String {
+        format!(" (byte {} of `{}`)", self.offset, self.name)
+    }
+
     fn sentence(&self, bytes: u32) -> String {
         let Self { name, len, offset, freed } = self;
         if *freed {

@@ -22,10 +22,13 @@ mod memory;
 mod profile;
 mod program;
 pub mod ptx;
+mod sanitize;
 
 pub use counters::Counters;
 pub use exec::{Level, Moved, Traffic};
-pub use fault::{Access, Blame, Fault, FaultKind, MemorySpace, Near, SourcePoint};
+pub use fault::{
+    Access, Blame, Fault, FaultKind, MemorySpace, Near, Other, Site, SourcePoint, Use,
+};
 pub use isa::Class;
 pub use machine::{Config, Kernel, LaunchConfig, LoadError, LoadedModule, Machine};
 pub use memory::{AllocationInfo, AllocationKind, GlobalMemory, OutOfMemory};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::counters::Counters;
 use crate::exec::{Launch, Level, Stopped, Tally, run_grid};
-use crate::fault::{Fault, FaultKind, SourcePoint};
+use crate::fault::{Fault, FaultKind, Site, SourcePoint};
 use crate::lower::{self, Environment};
 use crate::memory::{GlobalMemory, OutOfMemory};
 use crate::profile::KernelProfile;
@@ -32,6 +32,11 @@ pub struct Config {
     pub level: Level,
     /// Give up a launch at this moment.
     pub deadline: Option<Instant>,
+    /// Look for races and for values that nobody made, on one host thread.
+    pub sanitize: bool,
+    /// Leave the order of splits, warps and CTAs to chance, on one host thread; the same number gives
+    /// the same order.
+    pub seed: Option<u64>,
 }
 
 impl Default for Config {
@@ -44,6 +49,8 @@ impl Default for Config {
             capability: (10, 0),
             level: Level::detect(),
             deadline: None,
+            sanitize: false,
+            seed: None,
         }
     }
 }
@@ -71,6 +78,7 @@ pub struct Machine {
 pub struct LoadedModule {
     text: Arc<str>,
     level: Level,
+    sanitize: bool,
     /// Addresses and sizes of module-scope variables.
     symbols: HashMap<String, (u64, u64)>,
     names: Vec<String>,
@@ -104,7 +112,7 @@ pub struct LaunchConfig {
 
 impl Machine {
     pub fn new(config: Config) -> Self {
-        let memory = GlobalMemory::new(config.memory);
+        let memory = GlobalMemory::new(config.memory, config.sanitize);
         Self { config, memory, launching: Mutex::default(), printed: Mutex::default() }
     }
 
@@ -134,6 +142,7 @@ impl Machine {
         Ok(Arc::new(LoadedModule {
             text: Arc::from(ptx),
             level: self.config.level,
+            sanitize: self.config.sanitize,
             symbols,
             names: module
                 .functions
@@ -229,6 +238,8 @@ impl Machine {
             index_slots: Launch::index_slots(program),
             sms: self.config.sms,
             deadline: self.config.deadline,
+            sanitize: self.config.sanitize,
+            seed: self.config.seed,
         };
         match run_grid(&run) {
             Ok(tally) => Ok(counts(program, &tally)),
@@ -272,8 +283,9 @@ impl LoadedModule {
             declared.into_iter().chain(defined).map(|f| (f.name, f)).collect();
         let function = *functions.get(name).filter(|f| f.entry)?;
         let addresses = self.symbols.iter().map(|(name, (at, _))| (name.clone(), *at)).collect();
+        let sanitize = self.sanitize;
         let environment =
-            Environment { module: &module, addresses: &addresses, functions: &functions };
+            Environment { module: &module, addresses: &addresses, functions: &functions, sanitize };
         let lowered = lower::lower(&environment, function, self.level);
         let program = lowered.map_err(|error| error.message);
         let of = |f: fn(&Program) -> u32| program.as_ref().map_or(0, f);
@@ -302,6 +314,7 @@ impl Kernel {
             block: [0; 3],
             thread: [0; 3],
             active_lanes: 0,
+            other: None,
         }
     }
 
@@ -314,25 +327,43 @@ impl Kernel {
         } else {
             block.origins.end.saturating_sub(1)
         };
-        let origin = program.origins.get(origin as usize);
-        let map = SourceMap::new(&self.text);
-        let span = origin.map(|origin| origin.span.clone()).unwrap_or_default();
-        let location = origin.and_then(|o| program.locations.get(o.location? as usize));
-        let thread = stopped.warp * 32 + stopped.lane;
+        let Site { instruction, ptx_line, source, .. } = self.site(program, origin);
         let [width, height, _] = launch.block;
+        let thread = |warp: u32, lane: u32| {
+            let thread = warp * 32 + lane;
+            [thread % width, thread / width % height, thread / (width * height)]
+        };
+        let other = stopped.earlier.map(|earlier| Site {
+            block: earlier.cta.map_or(stopped.cta, |cta| launch.index_of(cta.into())),
+            thread: earlier.thread.map(|(warp, lane)| thread(warp, lane)),
+            ..self.site(program, program.code[earlier.ip as usize].origin)
+        });
         Fault {
             kernel: self.name.clone(),
             kind: stopped.kind,
-            instruction: self
-                .text
-                .get(span.start as usize..span.end as usize)
-                .unwrap_or("")
-                .to_owned(),
-            ptx_line: if origin.is_some() { map.start(&span).line } else { 0 },
-            source: self.chain(location),
+            instruction,
+            ptx_line,
+            source,
             block: stopped.cta,
-            thread: [thread % width, thread / width % height, thread / (width * height)],
+            thread: thread(stopped.warp, stopped.lane),
             active_lanes: stopped.mask,
+            other,
+        }
+    }
+
+    /// A place in the program, in the words of its text and its source.
+    fn site(&self, program: &Program, origin: u32) -> Site {
+        let origin = program.origins.get(origin as usize);
+        let span = origin.map(|origin| origin.span.clone()).unwrap_or_default();
+        let text = self.text.get(span.start as usize..span.end as usize);
+        let location = origin.and_then(|o| program.locations.get(o.location? as usize));
+        let line = SourceMap::new(&self.text).start(&span).line;
+        Site {
+            instruction: text.unwrap_or("").to_owned(),
+            ptx_line: if origin.is_some() { line } else { 0 },
+            source: self.chain(location),
+            block: [0; 3],
+            thread: None,
         }
     }
 

@@ -10,6 +10,7 @@
 //! go on together.
 
 use crate::exec::Handler;
+use crate::sanitize::Effect;
 
 /// Bytes of a slot.
 pub const SLOT: usize = 128;
@@ -150,6 +151,10 @@ pub struct Program {
     pub videos: Vec<crate::isa::video::Plan>,
     /// What the `wmma` loads and stores move.
     pub tiles: Vec<crate::exec::matrix::Tile>,
+    /// For the sanitizer, what each instruction of `code` does; else empty.
+    pub effects: Vec<Effect>,
+    /// Numbers of slots that the effects name.
+    pub touched: Vec<u32>,
 }
 
 impl Program {
@@ -174,5 +179,18 @@ impl Program {
     #[inline]
     pub fn list(&self, inst: &Inst) -> &[Slot] {
         &self.lists[inst.list as usize..][..inst.d as usize]
+    }
+
+    /// Numbers of the slots that an instruction writes.
+    #[inline]
+    pub fn written_by(&self, effect: Effect) -> &[u32] {
+        &self.touched[effect.first as usize..][..effect.written as usize]
+    }
+
+    /// Numbers of the slots that an instruction reads.
+    #[inline]
+    pub fn read_by(&self, effect: Effect) -> &[u32] {
+        let first = effect.first as usize + effect.written as usize;
+        &self.touched[first..][..effect.read as usize]
     }
 }

@@ -1,11 +1,15 @@
-//! Small programs: those in `ptx/fail` must stop with the screen beside them, those in `ptx/pass`
-//! must finish and leave what their first lines say. `BLESS=1` rewrites the screens.
+//! Small programs: those in `ptx/fail` must stop with the screen beside them, and those in
+//! `ptx/sanitize` where the sanitizer looks on, and only there; those in `ptx/pass` must finish and
+//! leave what their first lines say, sanitized or not, in any order of warps and blocks. `BLESS=1`
+//! rewrites the screens.
 //!
 //! Every program gets one array of 64 words, `a`, zeroed. Its first lines may say:
 //!
 //! ```text
 //! // threads: 96          of a block; 32 otherwise
 //! // blocks: 8
+//! // racy: true            it shows what a race sees here, so the sanitizer is not asked
+//! // blank: true           nobody has written `a`
 //! // out[3]: 9            a word afterwards
 //! // out[t]: t * 2        every word of the first `threads`, a formula over t
 //! ```
@@ -47,9 +51,12 @@ impl Program {
         self.said(key).map_or(otherwise, |value| value.parse().expect("a number"))
     }
 
-    fn run(&self, level: Level, threads: usize) -> (Result<(), Box<Fault>>, Vec<u32>) {
-        let machine = Machine::new(Config { level, threads, ..Config::default() });
+    fn run(&self, config: Config) -> (Result<(), Box<Fault>>, Vec<u32>) {
+        let machine = Machine::new(config);
         let a = machine.memory().allocate(4 * WORDS as u64, "a").expect("room");
+        if self.said("blank").is_none() {
+            machine.memory().define(a, 4 * WORDS as u64);
+        }
         let module = machine.load(&self.text).unwrap_or_else(|e| panic!("{}: {e}", self.name()));
         let launch = LaunchConfig {
             kernel: module.kernel("kernel").expect("kernel"),
@@ -66,15 +73,37 @@ impl Program {
     }
 }
 
-const LEVELS: fn() -> [(Level, usize); 3] =
-    || [(Level::Plain, 1), (Level::detect(), 1), (Level::detect(), 4)];
+/// Both compilations, one host thread and several.
+fn plainly() -> Vec<Config> {
+    [(Level::Plain, 1), (Level::detect(), 1), (Level::detect(), 4)]
+        .into_iter()
+        .map(|(level, threads)| Config { level, threads, ..Config::default() })
+        .collect()
+}
+
+fn sanitized() -> Config {
+    Config { sanitize: true, ..Config::default() }
+}
 
 #[test]
 fn failing_programs_show_their_screens() {
+    screens("fail", &plainly());
+}
+
+#[test]
+fn the_sanitizer_finds_what_else_would_pass() {
+    screens("sanitize", &[sanitized()]);
+    for program in Program::all("sanitize") {
+        let result = program.run(Config::default()).0;
+        assert!(result.is_ok(), "{} fails without the sanitizer, too", program.name());
+    }
+}
+
+fn screens(folder: &str, configs: &[Config]) {
     let mut wrong = Vec::new();
-    for program in Program::all("fail") {
-        for (level, threads) in LEVELS() {
-            let fault = match program.run(level, threads).0 {
+    for program in Program::all(folder) {
+        for config in configs {
+            let fault = match program.run(config.clone()).0 {
                 Err(fault) => fault,
                 Ok(()) => panic!("{} must fail", program.name()),
             };
@@ -100,11 +129,16 @@ fn failing_programs_show_their_screens() {
 
 #[test]
 fn legal_programs_finish_with_the_right_words() {
+    let seeds = (0..20).map(|seed| Config { seed: Some(seed), ..sanitized() });
+    let configs: Vec<_> = plainly().into_iter().chain([sanitized()]).chain(seeds).collect();
     for program in Program::all("pass") {
-        for (level, threads) in LEVELS() {
-            let (result, words) = program.run(level, threads);
+        let racy = program.said("racy").is_some();
+        for config in configs.iter().filter(|config| !(racy && config.sanitize)) {
+            let (result, words) = program.run(config.clone());
             if let Err(fault) = result {
-                panic!("{}: {}\n{}", program.name(), fault.headline(), fault.details().join("\n"));
+                let (name, seed) = (program.name(), config.seed);
+                let details = fault.details().join("\n");
+                panic!("{name} (seed {seed:?}): {}\n{details}", fault.headline());
             }
             let mut checked = 0;
             for line in program.text.lines() {

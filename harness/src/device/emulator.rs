@@ -10,7 +10,7 @@ use ::emulator::cudart::session::{self, LaunchRecord, Options};
 use ::emulator::{Config, Machine};
 
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Launch};
+use super::{Argument, Buffer, Call, Device, Entry, Launch, Scrutiny};
 use crate::gpus::{self, Gpu};
 use crate::model;
 use crate::report::KernelFacts;
@@ -26,21 +26,22 @@ impl Emulator {
         library: &Path,
         arch: &str,
         kernels: &[KernelFacts],
-        profile: bool,
+        scrutiny: Scrutiny,
     ) -> Result<Box<dyn Device>, String> {
-        start(arch, kernels, profile)?;
+        start(arch, kernels, scrutiny)?;
         Ok(Box::new(Self { entry: Entry::open(library)? }))
     }
 }
 
 /// Starts a session: from here on CUDA runtime calls of this process reach an emulated GPU for `arch`.
-pub fn start(arch: &str, kernels: &[KernelFacts], profile: bool) -> Result<(), String> {
+pub fn start(arch: &str, kernels: &[KernelFacts], scrutiny: Scrutiny) -> Result<(), String> {
     let gpu = gpus::for_arch(arch).ok_or_else(|| format!("no GPU is known for {arch}"))?;
     let capability = capability(arch).ok_or_else(|| format!("{arch} is no architecture"))?;
     let usual = Config::default();
+    let Scrutiny { sanitize, seed, profile } = scrutiny;
     // With one thread, the line that touches a sector first is the same every time.
     let threads = if profile { 1 } else { usual.threads };
-    let config = Config { sms: gpu.sms, capability, threads, ..usual };
+    let config = Config { sms: gpu.sms, capability, threads, sanitize, seed, ..usual };
     let known = kernels.to_vec();
     session::start(
         Machine::new(config),
@@ -61,7 +62,8 @@ impl Device for Emulator {
         let addresses = offsets(memory.base().addr() as u64, buffers);
         session::with_machine(|machine| {
             for (buffer, address) in buffers.iter().zip(&addresses) {
-                machine.memory().register(*address, buffer.len as u64, &buffer.name);
+                let Buffer { name, len, blank, .. } = buffer;
+                machine.memory().register(*address, *len as u64, name, *blank);
             }
         });
         // What constructors did is not this call's.

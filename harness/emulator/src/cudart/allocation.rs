@@ -108,7 +108,7 @@ impl Session {
         if inside || memory.find(address).is_some() || memory.find(last).is_some() {
             return Err(Code::HOST_MEMORY_ALREADY_REGISTERED.because("the device can reach it"));
         }
-        memory.register(address, bytes as u64, "registered host memory");
+        memory.register(address, bytes as u64, "registered host memory", false);
         let (len, kind, owner) = (bytes as u64, MemoryKind::Host, Owner::Program);
         self.allocations.insert(address, Allocation { len, kind, owner, flags });
         Ok(())

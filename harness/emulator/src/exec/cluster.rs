@@ -12,17 +12,20 @@ pub struct Cluster {
     pub ctas: Vec<Cta>,
     /// Completed phases of the cluster's barrier.
     phase: u64,
+    /// Its number in the grid.
+    number: u64,
 }
 
 impl Cluster {
     pub fn new(launch: &Launch) -> Self {
         let size = launch.cluster.iter().product::<u32>();
-        Self { ctas: (0..size).map(|_| Cta::new(launch)).collect(), phase: 0 }
+        Self { ctas: (0..size).map(|_| Cta::new(launch)).collect(), phase: 0, number: 0 }
     }
 
     /// Stand at the entry as cluster `number` of the grid, the first axis fastest.
     pub fn start(&mut self, launch: &Launch, number: u64) {
         self.phase = 0;
+        self.number = number;
         let extent: [u64; 3] =
             std::array::from_fn(|axis| u64::from(launch.grid[axis] / launch.cluster[axis]));
         let index = [
@@ -48,7 +51,8 @@ impl Cluster {
         let mut progress = false;
         let mut yielded = false;
         for rank in 0..self.ctas.len() {
-            match self.ctas[rank].turn(core, self.phase) {
+            let number = self.number * self.ctas.len() as u64 + rank as u64;
+            match self.ctas[rank].turn(core, self.phase, number) {
                 Turn::Ended => {}
                 Turn::Stuck => ended = false,
                 Turn::Unfinished { yielded: slice } => {

@@ -13,7 +13,10 @@
 
 use super::access::{copy_source, copy_target};
 use super::{Core, Flow};
+use crate::fault::Access;
+use crate::fault::MemorySpace::{Global, Shared};
 use crate::program::Inst;
+use crate::sanitize;
 
 /// `src-size` is given: so many bytes are read, the others are zero.
 pub const SIZED: u32 = 1 << 8;
@@ -48,7 +51,7 @@ impl Pending {
 
     /// Write what the lanes of `mask` wait for: all but their latest `allowed` groups; everything,
     /// committed or not, if `None`.
-    fn deliver(&mut self, mask: u32, allowed: Option<u32>) {
+    fn deliver(&mut self, mask: u32, allowed: Option<u32>, mut landed: impl FnMut(&OnItsWay)) {
         let committed = self.committed;
         self.copies.retain(|copy| {
             let lane = usize::from(copy.lane);
@@ -60,6 +63,7 @@ impl Pending {
             // SAFETY: checked when the copy started; shared memory lives as long as its CTA, and with
             // it this list.
             unsafe { std::ptr::copy_nonoverlapping(copy.data.as_ptr(), to, copy.bytes.into()) };
+            landed(copy);
             false
         });
     }
@@ -86,10 +90,25 @@ pub unsafe fn copy(core: &mut Core, inst: &Inst) -> Flow {
             }
         }
         let Some(to) = copy_target(core, inst, u64::from(bytes)) else { return Flow::Stop };
+        let sources = core.read::<u64>(inst.b);
         let Some(data) = copy_source(core, inst, u64::from(bytes), &wanted) else {
             return Flow::Stop;
         };
         let mask = core.mask;
+        let base = core.shared.expose_provenance() as u64;
+        let watched = if core.sanitizer.is_some() { mask } else { 0 };
+        for lane in (0..32).filter(|lane| watched >> lane & 1 == 1) {
+            let (at, from) = (to[lane].wrapping_sub(base), sources[lane]);
+            let wanted = u64::from(wanted[lane]);
+            for (space, at, bytes, access) in [
+                (Global, from, wanted, Access::Read),
+                (Shared, at, u64::from(bytes), Access::Write),
+            ] {
+                if let Err(flow) = sanitize::range(core, lane, space, at, bytes, access) {
+                    return flow;
+                }
+            }
+        }
         let pending = &mut *core.pending;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             pending.copies.push(OnItsWay {
@@ -102,6 +121,19 @@ pub unsafe fn copy(core: &mut Core, inst: &Inst) -> Flow {
         }
     }
     Flow::Next
+}
+
+/// Write what the lanes that run wait for.
+fn deliver(core: &mut Core, allowed: Option<u32>) {
+    let (mask, base) = (core.mask, core.shared.expose_provenance() as u64);
+    // SAFETY: the warp that runs set it.
+    let pending = unsafe { &mut *core.pending };
+    let sanitizer = &mut core.sanitizer;
+    pending.deliver(mask, allowed, |copy| {
+        if let Some(sanitizer) = sanitizer {
+            sanitizer.landed(copy.lane.into(), copy.to.wrapping_sub(base), copy.bytes.into());
+        }
+    });
 }
 
 /// `cp.async.commit_group`.
@@ -122,8 +154,7 @@ pub unsafe fn commit(core: &mut Core, _: &Inst) -> Flow {
 /// # Safety
 /// See [`super::Handler`].
 pub unsafe fn wait_group(core: &mut Core, inst: &Inst) -> Flow {
-    // SAFETY: the warp that runs set it.
-    unsafe { &mut *core.pending }.deliver(core.mask, Some(inst.imm as u32));
+    deliver(core, Some(inst.imm as u32));
     Flow::Next
 }
 
@@ -132,7 +163,6 @@ pub unsafe fn wait_group(core: &mut Core, inst: &Inst) -> Flow {
 /// # Safety
 /// See [`super::Handler`].
 pub unsafe fn wait_all(core: &mut Core, _: &Inst) -> Flow {
-    // SAFETY: the warp that runs set it.
-    unsafe { &mut *core.pending }.deliver(core.mask, None);
+    deliver(core, None);
     Flow::Next
 }

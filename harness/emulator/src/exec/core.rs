@@ -4,10 +4,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::dice::Dice;
 use super::{Lane, Tally};
 use crate::fault::FaultKind;
 use crate::memory::{Range, Snapshot};
 use crate::program::{Inst, Program, Slot};
+use crate::sanitize::Sanitizer;
 
 /// The allocation that a memory instruction hit last. Most instructions walk one array, so one
 /// entry for each makes the bounds check two comparisons.
@@ -53,6 +55,11 @@ pub struct Core<'a> {
     pub local_len: u64,
     /// The warp's asynchronous copies.
     pub pending: *mut super::copy_async::Pending,
+    /// Which of the warp's registers hold something, where the launch is sanitized.
+    pub defined: *mut crate::sanitize::Registers,
+    pub sanitizer: Option<Box<Sanitizer>>,
+    /// Where the order of things is left to chance.
+    pub dice: Option<Dice>,
     /// What the launch has printed.
     pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,

@@ -9,7 +9,8 @@ use super::grid::Launch;
 use super::warp::{Pause, Warp};
 use crate::fault::FaultKind;
 use crate::isa::Special;
-use crate::program::{Preset, Program, SLOT};
+use crate::program::{Preset, SLOT};
+use crate::sanitize::Block;
 
 pub struct Cta {
     warps: Vec<Warp>,
@@ -21,6 +22,8 @@ pub struct Cta {
     at_cluster: Vec<Option<u64>>,
     shared: Vec<u128>,
     shared_len: u64,
+    /// Where the launch is sanitized; with the core while the CTA runs.
+    order: Option<Box<Block>>,
     pub index: [u32; 3],
     rank: u32,
 }
@@ -58,6 +61,7 @@ impl Cta {
             at_cluster: vec![None; count],
             shared: vec![0; shared_len.div_ceil(16) as usize],
             shared_len,
+            order: launch.sanitize.then(|| Box::new(Block::new(count, shared_len))),
             index: [0; 3],
             rank: 0,
         };
@@ -80,11 +84,14 @@ impl Cta {
         // Shared memory starts with no defined content; what is left of the last CTA would make
         // results depend on the schedule.
         self.shared.fill(0);
+        if let Some(order) = &mut self.order {
+            order.start();
+        }
         let threads = launch.threads();
         for (number, warp) in self.warps.iter_mut().enumerate() {
             let first = number as u32 * 32;
             let lanes = (threads - first).min(32);
-            warp.start(u32::MAX >> (32 - lanes));
+            warp.start(launch.program, u32::MAX >> (32 - lanes));
             for &(slot, place) in &launch.index_slots {
                 let value = match place {
                     Place::Grid(axis) => self.index[axis],
@@ -102,8 +109,24 @@ impl Cta {
         (self.shared.as_mut_ptr().expose_provenance() as u64, self.shared_len)
     }
 
-    /// Run every warp that can for a slice. `phase` is that of the cluster's barrier.
-    pub fn turn(&mut self, core: &mut Core, phase: u64) -> Turn {
+    /// Run every warp that can for a slice. `phase` is that of the cluster's barrier; `number` that of
+    /// the CTA in the grid.
+    pub fn turn(&mut self, core: &mut Core, phase: u64, number: u64) -> Turn {
+        if let Some(sanitizer) = &mut core.sanitizer {
+            sanitizer.block = self.order.take();
+            sanitizer.grid.enter(number);
+        }
+        let turn = self.run(core, phase);
+        if let Some(sanitizer) = &mut core.sanitizer {
+            self.order = sanitizer.block.take();
+            if turn == Turn::Ended {
+                sanitizer.grid.ended();
+            }
+        }
+        turn
+    }
+
+    fn run(&mut self, core: &mut Core, phase: u64) -> Turn {
         core.shared = self.shared.as_mut_ptr().cast();
         core.shared_len = self.shared_len;
         core.cta_index = self.index;
@@ -111,10 +134,15 @@ impl Cta {
         let mut ended = true;
         let mut progress = false;
         let mut yielded = false;
-        for number in 0..self.warps.len() {
+        let order = core.dice.as_mut().map(|dice| dice.order(self.warps.len()));
+        for turn in 0..self.warps.len() {
+            let number = order.as_ref().map_or(turn, |order| order[turn]);
             if self.waits[number].is_some() {
                 ended = false;
                 continue;
+            }
+            if let Some(sanitizer) = &mut core.sanitizer {
+                sanitizer.warp = number as u32;
             }
             let warp = &mut self.warps[number];
             if warp.ended() {
@@ -143,6 +171,9 @@ impl Cta {
                         }
                     } else if wait.arrive_only {
                         self.arrived[wait.barrier as usize & 15] += 32;
+                        if let Some(order) = order_of(core) {
+                            order.arrive(number, wait.barrier as usize & 15);
+                        }
                         warp.release();
                     } else {
                         self.waits[number] = Some(wait);
@@ -153,7 +184,7 @@ impl Cta {
         if ended {
             return Turn::Ended;
         }
-        let opened = self.open_barriers(core.program);
+        let opened = self.open_barriers(core);
         if progress || opened { Turn::Unfinished { yielded } } else { Turn::Stuck }
     }
 
@@ -166,6 +197,10 @@ impl Cta {
     /// The cluster's barrier has come to `phase`: let through whoever waits for that.
     pub fn open(&mut self, phase: u64) -> bool {
         let mut opened = false;
+        if let Some(order) = &mut self.order {
+            let all: Vec<usize> = (0..self.warps.len()).collect();
+            order.barrier(&all, None);
+        }
         for number in 0..self.warps.len() {
             let waits = self.waits[number].is_some_and(|wait| wait.barrier == CLUSTER);
             if waits && self.at_cluster[number].is_some_and(|at| at < phase) {
@@ -183,7 +218,8 @@ impl Cta {
     }
 
     /// Let the warps through every barrier that has its threads.
-    fn open_barriers(&mut self, program: &Program) -> bool {
+    fn open_barriers(&mut self, core: &mut Core) -> bool {
+        let program = core.program;
         let mut opened = false;
         for barrier in 0..16 {
             let mut here = self.arrived[barrier as usize];
@@ -213,6 +249,9 @@ impl Cta {
                     let votes = here.iter().map(|&number| self.warps[number].votes(program));
                     let votes = votes.fold((0, 0), |sum, votes| (sum.0 + votes.0, sum.1 + votes.1));
                     here.iter().for_each(|&number| self.warps[number].tell(program, votes));
+                }
+                if let Some(order) = order_of(core) {
+                    order.barrier(&here, Some(barrier as usize));
                 }
                 for number in here {
                     self.waits[number] = None;
@@ -248,6 +287,10 @@ impl Cta {
     pub fn place(&self, warp: usize) -> (u32, u32) {
         self.warps[warp].at
     }
+}
+
+fn order_of<'a>(core: &'a mut Core) -> Option<&'a mut Block> {
+    core.sanitizer.as_mut()?.block.as_deref_mut()
 }
 
 fn fill(warp: &mut Warp, slot: usize, preset: Preset, launch: &Launch, number: u32) {

@@ -10,9 +10,11 @@ use super::Tally;
 use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
 use super::cta::{Place, Turn};
+use super::dice::Dice;
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
 use crate::program::{Program, Slot};
+use crate::sanitize::{Earlier, Sanitizer};
 
 /// Slices that a CTA may use up before others get a turn: a long loop is no reason to switch, a
 /// spin on another CTA's flag is.
@@ -31,6 +33,8 @@ pub struct Launch<'a> {
     /// Where `printf` of the kernel goes.
     pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,
+    /// On one host thread, whatever `threads` says.
+    pub sanitize: bool,
     /// Host threads to use.
     pub threads: usize,
     /// CTAs that may be under way at a time; the modelled GPU's residency.
@@ -42,6 +46,8 @@ pub struct Launch<'a> {
     pub sms: u32,
     /// When the launch is given up.
     pub deadline: Option<Instant>,
+    /// What shuffles the order of splits, warps and CTAs.
+    pub seed: Option<u64>,
 }
 
 /// Where and why a launch stopped.
@@ -53,6 +59,8 @@ pub struct Stopped {
     pub mask: u32,
     pub block: u32,
     pub ip: u32,
+    /// The other place that has to do with it.
+    pub earlier: Option<Earlier>,
 }
 
 impl Launch<'_> {
@@ -63,6 +71,21 @@ impl Launch<'_> {
     pub fn shared_bytes(&self) -> u32 {
         let program = self.program;
         program.static_shared.next_multiple_of(program.dynamic_align.max(1)) + self.dynamic_shared
+    }
+
+    /// The index of a CTA from its number in the order that clusters begin in.
+    pub fn index_of(&self, number: u64) -> [u32; 3] {
+        let size = self.cluster_size().max(1);
+        let (cluster, rank) = (number / size, (number % size) as u32);
+        let extent = |axis: usize| u64::from(self.grid[axis] / self.cluster[axis].max(1)).max(1);
+        let of = [
+            cluster % extent(0),
+            cluster / extent(0) % extent(1),
+            cluster / (extent(0) * extent(1)),
+        ];
+        let [width, height, _] = self.cluster;
+        let within = [rank % width, rank / width % height, rank / (width * height)];
+        std::array::from_fn(|axis| of[axis] as u32 * self.cluster[axis] + within[axis])
     }
 
     pub fn ctas(&self) -> u64 {
@@ -108,7 +131,8 @@ pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
             }
         }
     };
-    let threads = launch.threads.min(launch.ctas() as usize).max(1);
+    let alone = launch.sanitize || launch.seed.is_some();
+    let threads = if alone { 1 } else { launch.threads.min(launch.ctas() as usize).max(1) };
     if threads == 1 {
         work();
     } else {
@@ -141,6 +165,8 @@ struct Host<'a> {
     suspended: VecDeque<Cluster>,
     /// Clusters that have ended, whose registers can serve again.
     idle: Vec<Cluster>,
+    /// The order in which clusters begin, where it is left to chance.
+    order: Option<Vec<usize>>,
 }
 
 impl<'a> Host<'a> {
@@ -160,6 +186,9 @@ impl<'a> Host<'a> {
             local: std::ptr::null_mut(),
             local_len: u64::from(program.local_bytes),
             pending: std::ptr::null_mut(),
+            defined: std::ptr::null_mut(),
+            dice: launch.seed.map(Dice::new),
+            sanitizer: launch.sanitize.then(|| Box::new(Sanitizer::new(launch.ctas()))),
             output: launch.output,
             counting: launch.counting,
             tally: Tally::new(program),
@@ -171,17 +200,25 @@ impl<'a> Host<'a> {
             ticks: 0,
         };
         let suspended = VecDeque::new();
-        Self { launch, next, stop, core, suspended, idle: Vec::new() }
+        let mut host = Self { launch, next, stop, core, suspended, idle: Vec::new(), order: None };
+        let clusters = launch.ctas() / launch.cluster_size().max(1);
+        host.order = host.core.dice.as_mut().map(|dice| dice.order(clusters as usize));
+        host
     }
 
     fn run(mut self) -> Result<Tally, Box<Stopped>> {
         let together = self.launch.threads.max(1) * self.launch.cluster_size() as usize;
         let share = self.launch.resident.div_ceil(together).max(1);
         while !self.stop.load(Relaxed) {
-            let fresh = if self.suspended.len() < share { self.begin() } else { None };
+            let room = self.suspended.len() < share;
+            let fresh = if room && (self.suspended.is_empty() || !self.coin()) {
+                self.begin()
+            } else {
+                None
+            };
             // One that has been left may well be waiting for another: it gets a single slice.
             let patience = if fresh.is_some() { PATIENCE } else { 1 };
-            let Some(mut cluster) = fresh.or_else(|| self.suspended.pop_front()) else { break };
+            let Some(mut cluster) = fresh.or_else(|| self.resume()) else { break };
             if self.work_on(&mut cluster, patience)? {
                 self.idle.push(cluster);
             } else {
@@ -189,6 +226,18 @@ impl<'a> Host<'a> {
             }
         }
         Ok(self.core.tally)
+    }
+
+    fn coin(&mut self) -> bool {
+        self.core.dice.as_mut().is_some_and(Dice::coin)
+    }
+
+    /// A cluster that gave up its turn: the one that has waited longest, or any.
+    fn resume(&mut self) -> Option<Cluster> {
+        match &mut self.core.dice {
+            Some(dice) => self.suspended.remove(dice.below(self.suspended.len())),
+            None => self.suspended.pop_front(),
+        }
     }
 
     /// Run a cluster to its end (true), or until it has gone on for long without one.
@@ -225,7 +274,9 @@ impl<'a> Host<'a> {
         let cta = &cluster.ctas[rank];
         let (block, ip) = cta.place(warp);
         let mask = self.core.mask;
-        Box::new(Stopped { kind, cta: cta.index, warp: warp as u32, lane, mask, block, ip })
+        let earlier = self.core.sanitizer.as_mut().and_then(|sanitizer| sanitizer.earlier.take());
+        let cta = cta.index;
+        Box::new(Stopped { kind, cta, warp: warp as u32, lane, mask, block, ip, earlier })
     }
 
     fn begin(&mut self) -> Option<Cluster> {
@@ -235,6 +286,7 @@ impl<'a> Host<'a> {
             return None;
         }
         let mut cluster = self.idle.pop().unwrap_or_else(|| Cluster::new(self.launch));
+        let number = self.order.as_ref().map_or(number, |order| order[number as usize] as u64);
         cluster.start(self.launch, number);
         self.core.tally.ctas += size;
         self.core.tally.warps += size * u64::from(self.launch.threads().div_ceil(32));

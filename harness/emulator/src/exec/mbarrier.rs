@@ -87,6 +87,9 @@ unsafe fn apply(core: &mut Core, host: u64, lane: usize, event: Event) -> Result
         Ok(new) => {
             // SAFETY: as above.
             unsafe { at.write(new) };
+            if let Some(sanitizer) = &mut core.sanitizer {
+                sanitizer.told(host, matches!(event, Event::Complete(_)));
+            }
             Ok(old)
         }
         Err(message) => Err(core.stop(FaultKind::BrokenBarrier { message }, lane as u32)),
@@ -217,6 +220,9 @@ pub unsafe fn wait(core: &mut Core, inst: &Inst) -> Flow {
             }
             if (object & PARITY != 0) != parities[lane] {
                 over[lane] = u32::MAX;
+                if let Some(sanitizer) = &mut core.sanitizer {
+                    sanitizer.learned(lane, hosts[lane]);
+                }
             } else {
                 all = false;
             }

@@ -1,7 +1,8 @@
 //! The instructions of a block, one after another, for the lanes of a split.
 
 use super::{Core, Flow, Lane};
-use crate::program::{Inst, Writes};
+use crate::program::{Exit, Inst, Writes};
+use crate::sanitize;
 
 /// Run straight-line code with all lanes active.
 ///
@@ -42,6 +43,35 @@ pub unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
         *ip += 1;
     }
     Flow::Next
+}
+
+/// Run straight-line code with the sanitizer looking on, up to the branch at its end.
+///
+/// # Safety
+/// See [`super::Handler`].
+pub unsafe fn run_watched(core: &mut Core, code: &[Inst], exit: &Exit, ip: &mut u32) -> Flow {
+    for inst in code {
+        // SAFETY: passed on; destinations are registers of the width that `writes` says.
+        let flow = unsafe {
+            if let Err(flow) = sanitize::before(core, inst, *ip) {
+                return flow;
+            }
+            let flow = match inst.writes {
+                Writes::AllNarrow if core.mask != u32::MAX => keeping::<u32>(core, inst),
+                Writes::AllWide if core.mask != u32::MAX => keeping::<u64>(core, inst),
+                _ => (inst.run)(core, inst),
+            };
+            if !matches!(flow, Flow::Stop | Flow::Rendezvous) {
+                sanitize::after(core, inst, *ip);
+            }
+            flow
+        };
+        if flow != Flow::Next {
+            return flow;
+        }
+        *ip += 1;
+    }
+    sanitize::leaving(core, exit).err().unwrap_or(Flow::Next)
 }
 
 #[inline]

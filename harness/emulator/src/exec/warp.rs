@@ -23,11 +23,12 @@ mod rendezvous;
 
 use super::copy_async::Pending;
 use super::core::Wait;
-use super::straight::{run_all, run_some};
+use super::straight::{run_all, run_some, run_watched};
 use super::{Core, Flow};
 use crate::fault::FaultKind;
 use crate::isa::flag;
 use crate::program::{BlockId, Exit, Program, SLOT};
+use crate::sanitize::Registers as Defined;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -61,6 +62,8 @@ pub struct Warp {
     registers: Registers,
     local: Vec<u8>,
     pending: Pending,
+    /// Where the launch is sanitized.
+    defined: Option<Defined>,
     splits: Vec<Split>,
     live: u32,
     /// Set when a slice ran out while other splits were ready: whose turn it is.
@@ -89,6 +92,7 @@ impl Warp {
             registers: Registers(vec![Line([0; SLOT]); program.slots]),
             local: vec![0; 32 * program.local_bytes as usize],
             pending: Pending::default(),
+            defined: (!program.effects.is_empty()).then(|| Defined::new(program)),
             splits: Vec::new(),
             live: 0,
             rotate: None,
@@ -97,8 +101,11 @@ impl Warp {
     }
 
     /// Stand at the entry with the lanes of `mask`.
-    pub fn start(&mut self, mask: u32) {
+    pub fn start(&mut self, program: &Program, mask: u32) {
         self.pending.clear();
+        if let Some(defined) = &mut self.defined {
+            defined.start(program);
+        }
         self.splits.clear();
         self.splits.push(Split { block: 0, ip: 0, mask, state: State::Ready });
         self.live = mask;
@@ -169,8 +176,14 @@ impl Warp {
         core.registers = self.registers.0.as_mut_ptr().cast();
         core.local = self.local.as_mut_ptr();
         core.pending = &raw mut self.pending;
+        core.defined = self.defined.as_mut().map_or(std::ptr::null_mut(), |defined| defined);
         let program = core.program;
         let mut fuel = SLICE;
+        if let Some(dice) = &mut core.dice {
+            fuel = dice.slice();
+            // Any split first, or the lowest.
+            self.rotate = dice.coin().then(|| dice.below(32));
+        }
         loop {
             let (mut now, mut limit) = match self.pick(core, program) {
                 Ok(picked) => picked,
@@ -192,7 +205,9 @@ impl Warp {
                 // SAFETY: the code is of the program that `core` runs, with a file of its size,
                 // lowered for a level that this machine has.
                 let flow = unsafe {
-                    if core.mask == u32::MAX {
+                    if core.sanitizer.is_some() {
+                        run_watched(core, code, &block.exit, &mut now.ip)
+                    } else if core.mask == u32::MAX {
                         run_all(core, code, &mut now.ip)
                     } else {
                         run_some(core, code, &mut now.ip)

@@ -160,8 +160,10 @@ pub enum Kind {
     LoadRows(Handlers),
     /// `stmatrix`.
     StoreRows(Handlers),
-    /// Fences, prefetches, hints: nothing that a program can see here.
+    /// Prefetches, hints, fences of one CTA: nothing that a program can see here.
     Nothing,
+    /// A fence of the GPU's scope or wider.
+    Fence,
     /// A function of the device.
     System(Handlers),
     /// No operands but the guard.

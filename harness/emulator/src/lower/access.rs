@@ -95,6 +95,7 @@ impl Selector {
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
+        op.flags = u32::from(space) << flag::SPACE_SHIFT;
         op.written = targets.len();
         let loaded_width = if bits == Bits::B64 { Width::Wide } else { Width::Narrow };
         let mut after = Vec::new();
@@ -189,6 +190,7 @@ impl Selector {
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
+        op.flags = u32::from(space) << flag::SPACE_SHIFT;
         op.list = list;
         self.ops.push(op);
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::effects;
 use super::flatten::Frame;
 use super::slots::Slots;
 use super::{Block, End, LowerError, Reg, Registers};
@@ -26,10 +27,14 @@ pub fn emit(
     let mut lists: Vec<Slot> = Vec::new();
     let mut memory: Vec<MemoryInst> = Vec::new();
     let mut out = Vec::new();
+    let (mut done, mut touched) = (Vec::new(), Vec::new());
     for (number, block) in blocks.iter().enumerate() {
         let first = code.len() as u32;
         let depths = depths(block);
         for (op, depth) in block.ops.iter().zip(depths) {
+            if frame.sanitize {
+                done.push(effects::effect(op, slots, &mut touched));
+            }
             let list = lists.len() as u32;
             lists.extend(op.list.iter().map(|&reg| slots.of[reg as usize]));
             let cache = memory.len() as u16;
@@ -100,6 +105,8 @@ pub fn emit(
         multiplies: frame.multiplies,
         videos: frame.videos,
         tiles: frame.tiles,
+        effects: done,
+        touched,
     })
 }
 

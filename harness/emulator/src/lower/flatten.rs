@@ -91,6 +91,8 @@ pub struct Frame {
     pub multiplies: Vec<crate::exec::matrix::Multiply>,
     pub videos: Vec<isa::video::Plan>,
     pub tiles: Vec<crate::exec::matrix::Tile>,
+    /// Whether launches will be sanitized.
+    pub sanitize: bool,
     /// Generation that the module was compiled for: 90 of `sm_90a`.
     pub generation: u32,
 }
@@ -140,7 +142,11 @@ pub fn flatten(
         items: Vec::new(),
         labels: 0,
         registers: Registers::default(),
-        frame: Frame { generation: generation(environment.module.target), ..Frame::default() },
+        frame: Frame {
+            generation: generation(environment.module.target),
+            sanitize: environment.sanitize,
+            ..Frame::default()
+        },
     };
     let mut flattener = Flattener {
         environment,

@@ -16,6 +16,7 @@ mod access;
 mod asynchronous;
 mod compare;
 mod copies;
+mod effects;
 mod emit;
 mod flatten;
 mod lanes;
@@ -35,6 +36,7 @@ pub use flatten::extent;
 use crate::exec::{Handlers, Level};
 use crate::program::{Preset, Program};
 use crate::ptx::ast;
+use crate::sanitize::Deed;
 
 /// A virtual register.
 pub type Reg = u32;
@@ -137,6 +139,8 @@ pub struct Op {
     pub memory: bool,
     /// Copies `a` to `dst` and does nothing else.
     pub copy: bool,
+    /// For the sanitizer.
+    pub deed: Deed,
 }
 
 impl Op {
@@ -156,6 +160,7 @@ impl Op {
             origin,
             memory: false,
             copy: false,
+            deed: Deed::Lanes,
         }
     }
 
@@ -233,6 +238,8 @@ pub struct Environment<'a> {
     /// Addresses of `.global` and `.const` variables.
     pub addresses: &'a HashMap<String, u64>,
     pub functions: &'a HashMap<&'a str, &'a ast::Function<'a>>,
+    /// Whether launches will be sanitized.
+    pub sanitize: bool,
 }
 
 /// What keeps a function from being lowered at all.

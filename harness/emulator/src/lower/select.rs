@@ -3,6 +3,7 @@
 //! A guarded instruction becomes a branch around it, so that nothing else needs to know of guards.
 //! An instruction that is not understood becomes an operation that says so when it runs.
 
+use super::effects;
 use super::flatten::{Base, Flat, Flattened, Frame, Item, Value};
 use super::{Block, End, LowerError, Op, Reg, Registers, Width};
 use crate::exec::system::NO_RESULT;
@@ -166,6 +167,13 @@ impl Selector {
             self.ops.truncate(before);
             self.refuse(&what);
         }
+        if self.frame.sanitize
+            && let Ok((row, modifiers)) = &flat.form
+        {
+            for op in &mut self.ops[before..] {
+                op.deed = effects::deed(flat, row.kind, modifiers, op);
+            }
+        }
     }
 
     /// An operation that stops the launch.
@@ -251,6 +259,13 @@ impl Selector {
                 self.rows(handlers, modifiers, flat)
             }
             Kind::Nothing => Ok(()),
+            // Every access here is in order as it is; only the sanitizer asks.
+            Kind::Fence if !self.frame.sanitize => Ok(()),
+            Kind::Fence => {
+                let op = self.op(once!(nothing));
+                self.ops.push(op);
+                Ok(())
+            }
             Kind::Plain(handlers) => {
                 let op = self.op(handlers);
                 self.ops.push(op);
@@ -431,6 +446,12 @@ impl Selector {
             _ => Err("its destination".to_owned()),
         }
     }
+}
+
+/// # Safety
+/// See [`crate::exec::Handler`].
+unsafe fn nothing(_: &mut Core, _: &Inst) -> Flow {
+    Flow::Next
 }
 
 /// # Safety

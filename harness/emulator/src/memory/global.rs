@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
+use super::known::Known;
 use super::{Arena, HEAP_BYTES, Heap, OutOfMemory, SECTOR};
 use crate::exec::Sectors;
 
@@ -37,11 +38,25 @@ pub struct Range {
     /// Touched sectors; made at the first touch, since most allocations of a big program rest.
     read: OnceLock<Box<[AtomicU64]>>,
     written: OnceLock<Box<[AtomicU64]>>,
+    /// Which bytes anyone has ever written; absent where all count as written.
+    known: Option<Known>,
 }
 
 impl Range {
     fn new(info: AllocationInfo) -> Self {
-        Self { info, read: OnceLock::new(), written: OnceLock::new() }
+        Self { info, read: OnceLock::new(), written: OnceLock::new(), known: None }
+    }
+
+    /// Whether anyone has written any of the bytes.
+    pub fn is_defined(&self, address: u64, bytes: u64) -> bool {
+        self.known.as_ref().is_none_or(|known| known.any(address - self.info.base, bytes))
+    }
+
+    /// These bytes have been written.
+    pub fn define(&self, address: u64, bytes: u64) {
+        if let Some(known) = &self.known {
+            known.set(address - self.info.base, bytes);
+        }
     }
 
     pub fn end(&self) -> u64 {
@@ -125,6 +140,8 @@ pub struct GlobalMemory {
     freed: RwLock<Vec<AllocationInfo>>,
     /// Made when a module is loaded that calls `malloc`.
     heap: OnceLock<Arc<Mutex<Heap>>>,
+    /// Whether fresh allocations remember who wrote them.
+    sanitize: bool,
 }
 
 /// How many freed allocations are remembered by name.
@@ -132,12 +149,13 @@ const REMEMBERED: usize = 1024;
 
 impl GlobalMemory {
     /// `capacity` bytes can be in use at a time.
-    pub fn new(capacity: u64) -> Self {
+    pub fn new(capacity: u64, sanitize: bool) -> Self {
         Self {
             arena: Arena::new(capacity),
             table: RwLock::default(),
             freed: RwLock::default(),
             heap: OnceLock::new(),
+            sanitize,
         }
     }
 
@@ -153,7 +171,8 @@ impl GlobalMemory {
         kind: AllocationKind,
     ) -> Result<u64, OutOfMemory> {
         let base = self.arena.allocate(len)?;
-        self.insert(AllocationInfo { base, len, name: name.to_owned(), kind });
+        let tracked = self.sanitize && kind == AllocationKind::Heap;
+        self.insert(AllocationInfo { base, len, name: name.to_owned(), kind }, tracked);
         Ok(base)
     }
 
@@ -181,14 +200,22 @@ impl GlobalMemory {
         true
     }
 
-    /// Let kernels reach `len` bytes of memory that somebody else keeps alive.
-    pub fn register(&self, base: u64, len: u64, name: &str) {
-        self.insert(AllocationInfo {
-            base,
-            len,
-            name: name.to_owned(),
-            kind: AllocationKind::Foreign,
-        });
+    /// Let kernels reach `len` bytes of memory that somebody else keeps alive, and in which nothing
+    /// is defined if it is `blank`.
+    pub fn register(&self, base: u64, len: u64, name: &str, blank: bool) {
+        let kind = AllocationKind::Foreign;
+        let info = AllocationInfo { base, len, name: name.to_owned(), kind };
+        self.insert(info, self.sanitize && blank);
+    }
+
+    /// The host has written `len` bytes, of one allocation or of none.
+    pub fn define(&self, address: u64, len: u64) {
+        let table = self.table.read().unwrap_or_else(|e| e.into_inner());
+        if self.sanitize
+            && let Some(index) = locate(&table, address)
+        {
+            table[index].define(address, len);
+        }
     }
 
     /// False if nothing was registered at `base`.
@@ -215,10 +242,11 @@ impl GlobalMemory {
         Snapshot { ranges, freed, heap: self.heap.get().cloned() }
     }
 
-    fn insert(&self, info: AllocationInfo) {
+    fn insert(&self, info: AllocationInfo, tracked: bool) {
         let mut table = self.table.write().unwrap_or_else(|e| e.into_inner());
         let at = table.partition_point(|range| range.info.base < info.base);
-        table.insert(at, Arc::new(Range::new(info)));
+        let known = tracked.then(|| Known::new(info.len));
+        table.insert(at, Arc::new(Range { known, ..Range::new(info) }));
     }
 
     fn remove(&self, base: u64) -> Option<AllocationInfo> {

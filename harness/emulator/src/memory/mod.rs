@@ -14,6 +14,7 @@
 mod arena;
 mod global;
 mod heap;
+mod known;
 mod tensor_map;
 
 pub use arena::{Arena, OutOfMemory};

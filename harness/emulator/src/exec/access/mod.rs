@@ -59,6 +59,11 @@ pub const SHARED: u8 = 1;
 pub const LOCAL: u8 = 2;
 pub const GENERIC: u8 = 3;
 
+/// The CTA's shared memory as an array, and where in it an offset lies.
+pub fn shared_array(core: &Core, offset: u64) -> Near {
+    window::near(core, MemorySpace::Shared, offset)
+}
+
 #[cold]
 fn misaligned(
     core: &mut Core,
@@ -324,7 +329,9 @@ pub unsafe fn row_of_shared(
     let hosts = unsafe { shared_hosts(core, inst, 16, access) };
     core.set_mask(whole);
     let hosts = hosts.ok_or(Flow::Stop)?;
-    for (row, host) in rows.iter_mut().zip(hosts).take(count) {
+    let base = core.shared.expose_provenance() as u64;
+    for (lane, (row, host)) in rows.iter_mut().zip(hosts).take(count).enumerate() {
+        crate::sanitize::range(core, lane, MemorySpace::Shared, host - base, 16, access)?;
         let at = pointer(host).cast::<[u8; 16]>();
         // SAFETY: `place` lets pass only addresses whose 16 bytes may be read, or written.
         unsafe {

@@ -5,6 +5,7 @@ use crate::exec::{Core, Flow};
 use crate::fault::{Access, FaultKind, MemorySpace};
 use crate::memory::SHARED_WINDOW;
 use crate::program::Inst;
+use crate::sanitize;
 
 /// Where a CTA's shared memory begins among the shared addresses of its cluster: `mapa` puts the CTA's
 /// rank, plus one, above an offset of 24 bits; no rank means the CTA's own.
@@ -80,6 +81,7 @@ pub fn span(
                 let traffic = &mut core.tally.traffic[inst.cache as usize];
                 traffic.global(access).request(sectors, bytes);
             }
+            sanitize::range(core, lane, MemorySpace::Global, address, bytes, access)?;
             Ok(address)
         }
         Span::Shared(address) => shared(core, lane, address, bytes, align, access),
@@ -104,6 +106,9 @@ fn shared(
         let near = Some(window::near(core, space, u64::from(offset)));
         FaultKind::Misaligned { access, space, address: address.into(), bytes: align as u32, near }
     } else {
+        if base == core.shared.expose_provenance() as u64 {
+            sanitize::range(core, lane, space, offset.into(), bytes, access)?;
+        }
         return Ok(base + u64::from(offset));
     };
     Err(core.stop(fault, lane as u32))

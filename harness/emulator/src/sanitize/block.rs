@@ -1,0 +1,251 @@
+//! Order within a CTA, and its shared memory.
+//!
+//! Every warp has a clock, and knows up to which time it is behind each other warp. Whatever tells
+//! others something (a barrier, an `mbarrier`, an atomic, a strong store) hands on what the warp knows
+//! and lets its clock tick. One more agent, the copy unit, stands for `cp.async` and bulk copies: what it
+//! writes is known to those who waited for it.
+
+use std::collections::HashMap;
+
+use super::epoch::{Cell, Epoch, LATEST, words};
+use crate::fault::Access;
+
+/// Times by agent.
+type Times = Vec<u32>;
+
+fn join(into: &mut Times, from: &Times) {
+    for (a, b) in into.iter_mut().zip(from) {
+        *a = (*a).max(*b);
+    }
+}
+
+pub struct Block {
+    /// By warp; the last is the copy unit's.
+    clock: Times,
+    /// What each warp knows of every agent.
+    knows: Vec<Times>,
+    lanes: Vec<Lanes>,
+    /// What arrivals at each numbered barrier have brought that has not opened yet.
+    arrivals: Vec<Times>,
+    /// What is known through an object: an `mbarrier`, a word that is used atomically; by host address.
+    objects: HashMap<u64, Times>,
+    cells: Vec<Cell>,
+    /// Bytes of shared memory that have been written, a bit each.
+    written: Vec<u64>,
+}
+
+/// Order of a warp's lanes among themselves.
+#[derive(Clone)]
+struct Lanes {
+    /// Time at which all were together.
+    together: u32,
+    /// The latest times at which some were: which, and when.
+    some: [(u32, u32); 8],
+    next: usize,
+    /// Through objects: up to which time of its own warp each lane is behind all others.
+    behind: [u32; 32],
+}
+
+impl Lanes {
+    const NEW: Self = Self { together: 0, some: [(0, 0); 8], next: 0, behind: [0; 32] };
+
+    fn ordered(&self, time: u32, before: u32, lane: u32) -> bool {
+        let both = 1 << before | 1 << lane;
+        before == lane
+            || time <= self.together
+            || time <= self.behind[lane as usize & 31]
+            || self.some.iter().any(|&(mask, at)| mask & both == both && time <= at)
+    }
+}
+
+/// Words that any warp may have used to tell another something through global memory.
+pub const ELSEWHERE: u64 = 0;
+
+impl Block {
+    pub fn new(warps: usize, shared: u64) -> Self {
+        let agents = warps + 1;
+        Self {
+            clock: vec![1; agents],
+            knows: vec![vec![0; agents]; warps],
+            lanes: vec![Lanes::NEW; warps],
+            arrivals: vec![vec![0; agents]; 16],
+            objects: HashMap::new(),
+            cells: vec![Cell::default(); shared.div_ceil(4) as usize],
+            written: vec![0; shared.div_ceil(64) as usize],
+        }
+    }
+
+    /// Another CTA begins in the same place: all that was is over for everyone.
+    pub fn start(&mut self) {
+        if self.clock.iter().any(|&time| time > LATEST / 2) {
+            self.clock.fill(1);
+            self.cells.fill(Cell::default());
+            self.lanes.fill(Lanes::NEW);
+        }
+        for knows in &mut self.knows {
+            knows.copy_from_slice(&self.clock);
+        }
+        for (lanes, time) in self.lanes.iter_mut().zip(&self.clock) {
+            lanes.together = *time;
+        }
+        self.clock.iter_mut().for_each(|time| *time += 1);
+        self.arrivals.iter_mut().for_each(|times| times.fill(0));
+        self.objects.clear();
+        self.written.fill(0);
+    }
+
+    /// What `warp` knows, itself included.
+    fn known_to(&self, warp: usize) -> Times {
+        let mut times = self.knows[warp].clone();
+        times[warp] = self.clock[warp];
+        times
+    }
+
+    /// The warps `here` pass a barrier together, with those that arrived at `number` and went on.
+    pub fn barrier(&mut self, here: &[usize], number: Option<usize>) {
+        let mut all = number.map_or_else(
+            || vec![0; self.clock.len()],
+            |number| std::mem::replace(&mut self.arrivals[number], vec![0; self.clock.len()]),
+        );
+        for &warp in here {
+            join(&mut all, &self.knows[warp]);
+            all[warp] = all[warp].max(self.clock[warp]);
+        }
+        for &warp in here {
+            self.knows[warp].copy_from_slice(&all);
+            self.lanes[warp].together = self.clock[warp];
+            self.clock[warp] += 1;
+        }
+    }
+
+    /// `bar.arrive`: the warp tells what it knows and goes on.
+    pub fn arrive(&mut self, warp: usize, number: usize) {
+        let known = self.known_to(warp);
+        join(&mut self.arrivals[number], &known);
+        self.clock[warp] += 1;
+    }
+
+    /// `bar.warp.sync` of the lanes of `mask`, all if it has the `live` ones.
+    pub fn warp_sync(&mut self, warp: usize, mask: u32, live: u32) {
+        let lanes = &mut self.lanes[warp];
+        let time = self.clock[warp];
+        if live & !mask == 0 {
+            lanes.together = time;
+        } else {
+            lanes.some[lanes.next] = (mask, time);
+            lanes.next = (lanes.next + 1) % lanes.some.len();
+        }
+        self.clock[warp] += 1;
+    }
+
+    /// The warp tells the object what it knows.
+    pub fn release(&mut self, warp: usize, object: u64) {
+        let known = self.known_to(warp);
+        match self.objects.entry(object) {
+            std::collections::hash_map::Entry::Occupied(mut entry) => join(entry.get_mut(), &known),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(known);
+            }
+        }
+        self.clock[warp] += 1;
+    }
+
+    /// A lane of the warp learns what the object was told.
+    pub fn acquire(&mut self, warp: usize, lane: usize, object: u64) {
+        if let Some(times) = self.objects.get(&object) {
+            join(&mut self.knows[warp], times);
+            self.lanes[warp].behind[lane] = self.lanes[warp].behind[lane].max(times[warp]);
+        }
+    }
+
+    /// The copy unit tells the object that all it has written so far is there.
+    pub fn copies_done(&mut self, object: u64) {
+        let unit = self.clock.len() - 1;
+        let times = self.objects.entry(object).or_insert_with(|| vec![0; unit + 1]);
+        times[unit] = self.clock[unit];
+        self.clock[unit] += 1;
+    }
+
+    /// Note an access by a lane of a warp, or by the copy unit in its name. The earlier access that it
+    /// races with, and its warp and lane.
+    pub fn note(&mut self, now: Party, offset: u64, bytes: u64, access: Access) -> Option<Clash> {
+        let unit = self.clock.len() - 1;
+        let warp = now.warp as usize;
+        let writer = if now.copies { unit } else { warp };
+        let who = (writer as u32) << 5 | now.lane;
+        let epoch = Epoch::new(who, self.clock[writer], now.ip, now.strong);
+        let (knows, lanes) = (&self.knows[warp], &self.lanes[warp]);
+        let ordered = |then: Epoch| {
+            let agent = (then.who() >> 5) as usize;
+            if agent == warp {
+                lanes.ordered(then.time(), then.who() & 31, now.lane)
+            } else {
+                // A copy that is under way cannot clash with its own bytes.
+                then.time() <= knows[agent] || (agent == unit && now.copies)
+            }
+        };
+        let same = |a: Epoch, b: Epoch| a.who() >> 5 == b.who() >> 5;
+        for (word, mask) in words(offset, bytes) {
+            let Some(cell) = self.cells.get_mut(word as usize) else { break };
+            if let Some((then, access)) = cell.note(epoch.of_bytes(mask), access, ordered, same) {
+                let agent = then.who() >> 5;
+                let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
+                let time = then.time();
+                let at_once =
+                    agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
+                return Some(Clash { access, ip: then.ip(), thread, at_once });
+            }
+        }
+        None
+    }
+
+    /// What the copy unit wrote in this lane's name is there, and the lane knows it.
+    pub fn landed(&mut self, now: Party, offset: u64, bytes: u64) {
+        let who = now.warp << 5 | now.lane;
+        let epoch = Epoch::new(who, self.clock[now.warp as usize], now.ip, false);
+        for (word, mask) in words(offset, bytes) {
+            if let Some(cell) = self.cells.get_mut(word as usize) {
+                cell.complete(epoch.of_bytes(mask));
+            }
+        }
+        self.define(offset, bytes, true);
+    }
+
+    /// Note that bytes have been written, or that nothing defined is in them any more.
+    pub fn define(&mut self, offset: u64, bytes: u64, defined: bool) {
+        for byte in offset..offset + bytes {
+            if let Some(word) = self.written.get_mut(byte as usize / 64) {
+                let bit = 1 << (byte % 64);
+                if defined { *word |= bit } else { *word &= !bit }
+            }
+        }
+    }
+
+    /// Whether any of these bytes has been written.
+    #[inline]
+    pub fn is_defined(&self, offset: u64, bytes: u64) -> bool {
+        let word = self.written.get(offset as usize / 64).copied().unwrap_or(0) >> (offset % 64);
+        word & (u64::MAX >> (64 - bytes.clamp(1, 64))) != 0
+    }
+}
+
+/// Who accesses, and how.
+#[derive(Clone, Copy)]
+pub struct Party {
+    pub warp: u32,
+    pub lane: u32,
+    pub ip: u32,
+    pub strong: bool,
+    /// By the copy unit.
+    pub copies: bool,
+}
+
+/// An earlier access that nothing orders before this one.
+pub struct Clash {
+    pub access: Access,
+    pub ip: Option<u32>,
+    /// Warp and lane; none if it was the copy unit.
+    pub thread: Option<(u32, u32)>,
+    /// Another lane of the same warp, in the same instruction.
+    pub at_once: bool,
+}

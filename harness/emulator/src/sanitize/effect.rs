@@ -1,0 +1,55 @@
+//! What an instruction does to memory, to order and to definedness.
+
+/// One for each instruction of a program that is sanitized.
+#[derive(Clone, Copy, Debug)]
+pub struct Effect {
+    pub deed: Deed,
+    /// Numbers of slots written, then read: ranges of [`crate::program::Program::touched`].
+    pub first: u32,
+    pub written: u16,
+    pub read: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A lane of the results is made from the same lane of the sources.
+    Lanes,
+    /// As `Lanes`, but only the source that the last one chooses counts.
+    Select,
+    /// As `Lanes`, but a lane with this value in one source needs no other: `and`, `or`.
+    Absorb(u32),
+    /// Made from other lanes, too.
+    Across,
+    /// Defined whatever the sources are.
+    Fresh,
+    Load(Touch),
+    Store(Touch),
+    Atomic(Touch),
+    /// `bar.warp.sync`, with the lanes in the first source.
+    WarpSync,
+    /// Of the GPU's scope or wider.
+    Fence,
+    /// A copy by a unit of its own.
+    Copy,
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Touch {
+    /// Bytes of an element, and elements.
+    pub bytes: u8,
+    pub count: u8,
+    /// Volatile, relaxed or stronger, or atomic.
+    pub strong: bool,
+    /// Orders what came before as a fence does.
+    pub releases: bool,
+    /// An atomic whose result in memory does not depend on what was there.
+    pub replaces: bool,
+}
+
+impl Touch {
+    /// Bytes of a lane.
+    pub fn all(self) -> u64 {
+        u64::from(self.bytes) * u64::from(self.count)
+    }
+}

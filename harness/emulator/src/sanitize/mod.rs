@@ -1,0 +1,113 @@
+//! The sanitizer: mistakes that give the right answer today.
+//!
+//! Bounds and alignment are checked always. What is checked here costs more, and is asked for
+//! (`check --sanitize`): two accesses that nothing orders, and values made from memory that nobody wrote.
+//! A launch that is sanitized runs on one host thread, instruction by instruction: [`before`] looks at
+//! what an instruction is about to do, [`after`] at what it has done.
+//!
+//! ```text
+//! effect.rs    what an instruction does to memory and order: from lowering, one for each
+//! epoch.rs     an access in 64 bits, and the last accesses of a word
+//! block.rs     order within a CTA (vector clocks of its warps), shared memory
+//! grid.rs      order between CTAs, global memory
+//! registers.rs which lanes of which registers hold a value
+//! fault.rs     from a finding to a fault
+//! ```
+//!
+//! Two accesses race if they touch the same bytes, one of them writes, they are not both strong (PTX
+//! ISA 8.5: volatile, relaxed or stronger, or atomic), and no chain of barriers, fences and atomics
+//! leads from one to the other. The order is tracked as FastTrack does (Flanagan and Freund, 2009),
+//! with the warp as thread: what a lane releases, its whole warp has released. Within a warp the lanes
+//! are told apart, as since Volta they may be anywhere: only `bar.warp.sync`, a barrier, or an atomic
+//! orders them. Where exactness would cost too much, the sanitizer errs by silence: it forgets all but
+//! two readers of a word, and takes a store that changes nothing for harmless.
+//!
+//! A value is *undefined* if it was made from bytes that nobody wrote. Undefined values may be loaded and
+//! moved about (reading past a row's end into padding is no mistake); they are reported where they
+//! matter: in an address, in a branch, in a store to global memory.
+//!
+//! ```text
+//! s[t] = x;                        write, warp 0, time 1
+//! y = s[t ^ 32];                   read, warp 1: it knows nothing of warp 0's time 1: a race
+//!
+//! s[t] = x; __syncthreads();       the barrier tells every warp of the times of all others
+//! y = s[t ^ 32];                   warp 1 knows of warp 0's time 1: no race
+//! ```
+
+mod block;
+mod effect;
+mod epoch;
+mod fault;
+mod grid;
+mod registers;
+mod watch;
+
+pub use block::Block;
+pub use effect::{Deed, Effect, Touch};
+pub use fault::Earlier;
+pub use registers::Registers;
+pub use watch::{after, before, leaving, range};
+
+use crate::fault::MemorySpace;
+
+/// What the sanitizer keeps during a launch.
+pub struct Sanitizer {
+    /// Of the CTA that runs now.
+    pub block: Option<Box<Block>>,
+    pub grid: grid::Grid,
+    /// The warp that runs now, and the index of its instruction.
+    pub warp: u32,
+    pub ip: u32,
+    /// For each element that the instruction loads, the lanes that get nothing defined.
+    loaded: [u32; 32],
+    /// The allocation of the latest global access, by its place in the table.
+    range: Option<usize>,
+    /// The first read, by each instruction, of what nobody had written.
+    reads: std::collections::HashMap<u32, (MemorySpace, crate::fault::Near)>,
+    /// With a fault: the other place that has to do with it.
+    pub earlier: Option<Earlier>,
+}
+
+impl Sanitizer {
+    /// `ctas` run in the launch.
+    pub fn new(ctas: u64) -> Self {
+        Self {
+            block: None,
+            grid: grid::Grid::new(ctas),
+            warp: 0,
+            ip: 0,
+            loaded: [0; 32],
+            range: None,
+            reads: std::collections::HashMap::new(),
+            earlier: None,
+        }
+    }
+
+    /// An `mbarrier` has been told of something: by the warp that runs, or by the copy unit.
+    pub fn told(&mut self, object: u64, by_copies: bool) {
+        match &mut self.block {
+            Some(block) if by_copies => block.copies_done(object),
+            Some(block) => block.release(self.warp as usize, object),
+            None => {}
+        }
+    }
+
+    /// A copy that a lane of the warp waited for is in shared memory.
+    pub fn landed(&mut self, lane: u32, offset: u64, bytes: u64) {
+        if let Some(block) = &mut self.block {
+            let (warp, ip) = (self.warp, self.ip);
+            block.landed(
+                block::Party { warp, lane, ip, strong: false, copies: false },
+                offset,
+                bytes,
+            );
+        }
+    }
+
+    /// A lane has found a phase of an `mbarrier` over.
+    pub fn learned(&mut self, lane: usize, object: u64) {
+        if let Some(block) = &mut self.block {
+            block.acquire(self.warp as usize, lane, object);
+        }
+    }
+}
