@@ -1,5 +1,6 @@
 //! `nibble check FILE…`
 
+use crate::support::Nibble;
 use crate::support::mock;
 
 #[test]
@@ -51,4 +52,13 @@ fn colour_is_a_choice() {
 #[test]
 fn no_progress_in_a_pipe() {
     mock(["check", "fast.cu"]).run().stderr_is_empty();
+}
+
+#[test]
+fn the_sanitizer_is_the_emulators() {
+    Nibble::new(["check", "--sanitize", "--device", "cuda", "s.cu", "--problem", "mxfp4_quantize"])
+        .file("s.cu", "// never compiled\n")
+        .run()
+        .code(2)
+        .stderr_contains("the emulator's: --device emulator");
 }

@@ -40,3 +40,22 @@ fn what_is_no_program_is_refused() {
         .code(2)
         .stderr_contains("`run` is for the emulator");
 }
+
+#[test]
+fn a_race_is_found_where_the_sanitizer_is_asked_for() {
+    let shift = |flags: &[&str]| {
+        let arguments = ["run"].iter().chain(flags).chain(&["shift.cu"]);
+        Nibble::new(arguments).file("shift.cu", include_str!("programs/whole/shift.cu")).run()
+    };
+    shift(&[]).code(0).stdout_contains("no error");
+    // The first warp comes before the one whose element it wants.
+    shift(&["--sanitize"])
+        .code(1)
+        .stderr_contains("shift stores a value made from shared memory (byte 1020 of `tile`) that")
+        .stderr_contains("shift.cu:8, thread (0,0,0) of block (0,0,0)")
+        .stderr_contains("    8 | out[threadIdx.x] = tile[(threadIdx.x + 255) % 256];\n      | ^\n");
+    shift(&["--schedule", "random"]).code(0).stderr_contains("random order: --seed ");
+    shift(&["--schedule", "fixed", "--seed", "3"])
+        .code(2)
+        .stderr_contains("leave out --schedule fixed, or the seed");
+}

@@ -33,7 +33,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 pub use error::CompileError;
-pub use name::readable;
+pub use name::{plain, readable};
 pub use signature::{Difference, Parameter, SignatureError, prototype};
 pub use source::{Source, SourceError};
 

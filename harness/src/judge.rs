@@ -41,6 +41,7 @@ pub use self::trial::Trial;
 pub(crate) use self::trial::blank;
 use crate::device::{Argument, Call, Target};
 use crate::ncu::Subpoena;
+use crate::profile::Sources;
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Shared;
 use crate::worker::protocol::{Outcome, Request};
@@ -51,6 +52,9 @@ use crate::{Error, Interrupt};
 #[derive(Clone, Debug)]
 pub struct Docket {
     pub problem: &'static Problem,
+    /// The solution's file and its text, which faults quote.
+    pub path: PathBuf,
+    pub text: String,
     /// The artifact's shared library.
     pub library: PathBuf,
     pub target: Target,
@@ -315,9 +319,12 @@ impl Judge {
                     Blame::Limit => Verdict::TimeLimitExceeded,
                     Blame::Kernel | Blame::Nibble => Verdict::RuntimeError,
                 };
-                fault.kernel = crate::compile::readable(&fault.kernel);
+                fault.rename(crate::compile::plain);
                 report.blame(verdict, fault.kind.name(), fault.headline());
-                report.explanation.extend(fault.details());
+                let Docket { path, text, .. } = &self.docket;
+                let mut sources = Sources::new(path, text.clone());
+                let mut text = |file: &str, line| sources.own_line(file, line);
+                report.explanation.extend(fault.details(&mut text));
                 Trial::of(report)
             }
             Call::Failed(mishap) => {

@@ -125,11 +125,13 @@ pub struct Ended {
 
 /// To be asked once, when the program has ended: what its kernels did, and with its sources where the
 /// time went.
-pub fn ended(program: &Program, sources: Option<&mut Sources>) -> Ended {
+pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
     let report = ::emulator::cudart::session::report();
     let mut complaints = Vec::new();
-    if let Some(fault) = report.fault {
-        complaints.push((fault.headline(), fault.details()));
+    if let Some(mut fault) = report.fault {
+        fault.rename(compile::plain);
+        let mut text = |file: &str, line| sources.as_mut()?.own_line(file, line);
+        complaints.push((fault.headline(), fault.details(&mut text)));
     }
     complaints.extend(
         report
@@ -138,6 +140,7 @@ pub fn ended(program: &Program, sources: Option<&mut Sources>) -> Ended {
             .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
     );
     let launches: Vec<_> = report.launches.into_iter().map(emulator::launch).collect();
+    let sources = sources.filter(|_| program.scrutiny.profile);
     let kernels = sources.zip(gpus::for_arch(&program.arch)).map_or_else(Vec::new, |found| {
         let (sources, gpu) = found;
         profile::reports(gpu, &launches, &report.profiles, &program.kernels, sources)

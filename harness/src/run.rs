@@ -225,6 +225,8 @@ fn compile(
     report.warnings = artifact.warnings.iter().map(ToString::to_string).collect();
     let judge = Judge::new(Docket {
         problem,
+        path: source.path.clone(),
+        text: source.text.clone(),
         library: artifact.library,
         target: place.target(&report.kernels),
         executable: executable(config)?,

@@ -70,7 +70,7 @@ pub fn run(
 struct Farewell {
     program: Program,
     name: PathBuf,
-    /// Where there is to be a profile: of these texts.
+    /// The texts that faults and profiles quote.
     sources: Option<Mutex<Sources>>,
     json: bool,
 }
@@ -82,8 +82,7 @@ pub fn enter(program: &str, name: &Path, arguments: &[OsString], config: &Config
     let program: Program = serde_json::from_str(program)
         .map_err(|error| Failure::usage(format!("no program that `run` has built: {error}")))?;
     // Read now: the program may change the folder, and the file.
-    let profiled = program.scrutiny.profile;
-    let sources = profiled.then(|| Sources::read(name)).flatten().map(Mutex::new);
+    let sources = Sources::read(name).map(Mutex::new);
     let farewell = FAREWELL.get_or_init(|| Farewell {
         program,
         name: name.to_owned(),
@@ -105,7 +104,7 @@ extern "C" fn take_leave() {
     let Some(Farewell { program, name, sources, json }) = FAREWELL.get() else { return };
     let mut sources = sources.as_ref().and_then(|sources| sources.lock().ok());
     let ended = program::ended(program, sources.as_deref_mut());
-    if sources.is_some() {
+    if program.scrutiny.profile {
         let file = name.display().to_string();
         anstream::eprint!(
             "{}",

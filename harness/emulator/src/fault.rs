@@ -1,7 +1,7 @@
 //! Every way for a launch to stop, as data. Whoever shows it decides how; [`Fault::headline`] and
 //! [`Fault::details`] are the one place where it becomes English.
 
-use std::fmt::Write;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,7 @@ pub struct Near {
 pub struct SourcePoint {
     pub file: String,
     pub line: u32,
+    pub column: u32,
     /// The function inlined here, where the compiler says it.
     pub function: Option<String>,
 }
@@ -210,197 +211,19 @@ impl FaultKind {
     }
 }
 
-impl Access {
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Read => "reads",
-            Self::Write => "writes",
-            Self::Atomic => "updates",
-        }
-    }
-}
-
-impl Access {
-    fn done(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "wrote",
-            Self::Atomic => "updated",
-        }
-    }
-}
-
-impl MemorySpace {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Shared => "shared",
-            Self::Local => "local",
-            Self::Constant => "constant",
-            Self::Param => "parameter",
-        }
-    }
-}
-
 impl Fault {
-    /// One sentence: what happened.
-    pub fn headline(&self) -> String {
-        let kernel = &self.kernel;
-        match &self.kind {
-            FaultKind::OutOfBounds { access, space, bytes, near, address } => {
-                let target = match near {
-                    Some(near) => near.sentence(*bytes),
-                    None => format!("at {address:#x}, where no array is"),
-                };
-                format!(
-                    "{kernel} {} {bytes} bytes of {} memory {target}",
-                    access.verb(),
-                    space.word()
-                )
-            }
-            FaultKind::Misaligned { access, space, address, bytes, near } => {
-                let place = match near {
-                    Some(Near { name, offset, .. }) => format!("at byte {offset} of `{name}`"),
-                    None => format!("at {address:#x}"),
-                };
-                let (verb, space) = (access.verb(), space.word());
-                format!(
-                    "{kernel} {verb} {bytes} bytes of {space} memory {place}, which is no \
-                     multiple of {bytes}"
-                )
-            }
-            FaultKind::ReadOnly { name } => format!("{kernel} writes to {name}, which is constant"),
-            FaultKind::Unsupported { what } => {
-                format!("nibble's emulator does not support {what} (your kernel may be right)")
-            }
-            FaultKind::Trap { message: Some(message) } => format!("{kernel} stopped: {message}"),
-            FaultKind::Trap { message: None } => format!("{kernel} executed trap"),
-            FaultKind::MissingLanes { wanted, arrived } => format!(
-                "{kernel} waits for the lanes {wanted:#010x} but only {arrived:#010x} arrive"
-            ),
-            FaultKind::Deadlock { waiting } => {
-                format!("{kernel} cannot go on: {}", waiting.join("; "))
-            }
-            FaultKind::BrokenBarrier { message } => format!("{kernel} {message}"),
-            FaultKind::Budget { what } => format!("{kernel} used up {what}"),
-            FaultKind::StackOverflow { bytes, limit } => {
-                format!("{kernel} needs {bytes} bytes of stack for a thread; the limit is {limit}")
-            }
-            FaultKind::Race { space, access, earlier, bytes, near, with } => {
-                let place = near.as_ref().map(Near::place).unwrap_or_default();
-                let (verb, space, done) = (access.verb(), space.word(), earlier.done());
-                let other = match with {
-                    Other::Thread => {
-                        format!("another thread {done}, with no barrier between the two")
-                    }
-                    Other::Copy => "a copy is still writing: nobody waited for it".to_owned(),
-                    Other::Block => {
-                        format!("another block {done} in the same launch: nothing orders the two")
-                    }
-                };
-                format!("{kernel} {verb} {bytes} bytes of {space} memory{place} that {other}")
-            }
-            FaultKind::Undefined { used, space, near } => {
-                let place = near.as_ref().map(Near::place).unwrap_or_default();
-                let what = match space {
-                    Some(space) => format!("{} memory{place}", space.word()),
-                    None => "a register".to_owned(),
-                };
-                format!("{kernel} {} {what} that nobody has written yet", used.words())
-            }
-        }
-    }
-
-    /// Lines that say where and who, most useful first.
-    pub fn details(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for (depth, point) in self.source.iter().enumerate() {
-            let mut line = String::new();
-            let word = if depth == 0 { "at" } else { "inlined at" };
-            let _ = write!(line, "{word} {}:{}", point.file, point.line);
-            if let Some(function) = &point.function {
-                let _ = write!(line, " (in {function})");
-            }
-            lines.push(line);
-        }
-        let [x, y, z] = self.thread;
-        let [bx, by, bz] = self.block;
-        if !matches!(self.kind, FaultKind::Deadlock { .. }) {
-            lines.push(format!("thread ({x},{y},{z}) of block ({bx},{by},{bz})"));
-        }
-        if self.ptx_line > 0 {
-            lines.push(ptx(self.ptx_line, &self.instruction));
-        }
-        if let Some(other) = &self.other {
-            lines.extend(self.other_lines(other));
-        }
-        lines
-    }
-
-    /// The other place, in as many lines as it takes.
-    fn other_lines(&self, other: &Site) -> Vec<String> {
-        let what = match &self.kind {
-            FaultKind::Race { with: Other::Copy, .. } => "the copy began".to_owned(),
-            FaultKind::Race { earlier, .. } => format!("the other one {}", earlier.done()),
-            _ => "it was read".to_owned(),
+    /// Replace every name that the compiler made by what `readable` makes of it.
+    pub fn rename(&mut self, readable: impl Fn(&str) -> String) {
+        let other = self.other.iter_mut().flat_map(|site| &mut site.source);
+        let functions = self.source.iter_mut().chain(other).flat_map(|point| &mut point.function);
+        let near = match &mut self.kind {
+            FaultKind::OutOfBounds { near, .. }
+            | FaultKind::Misaligned { near, .. }
+            | FaultKind::Race { near, .. }
+            | FaultKind::Undefined { near, .. } => near.as_mut(),
+            _ => None,
         };
-        let mut lines = Vec::new();
-        if let Some(SourcePoint { file, line, .. }) = other.source.first() {
-            lines.push(format!("{what} at {file}:{line}"));
-        }
-        let [bx, by, bz] = other.block;
-        match other.thread {
-            Some([x, y, z]) => {
-                lines.push(format!("as thread ({x},{y},{z}) of block ({bx},{by},{bz})"));
-            }
-            None if matches!(self.kind, FaultKind::Race { with: Other::Block, .. }) => {
-                lines.push(format!("as block ({bx},{by},{bz})"));
-            }
-            None => {}
-        }
-        let line = ptx(other.ptx_line, &other.instruction);
-        lines.push(if other.source.is_empty() { format!("{what} in {line}") } else { line });
-        lines
-    }
-}
-
-/// An instruction of the PTX text on one line.
-fn ptx(line: u32, instruction: &str) -> String {
-    let words: Vec<_> = instruction.split_whitespace().collect();
-    format!("PTX line {line}: {}", words.join(" "))
-}
-
-impl Use {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Address => "takes an address from",
-            Self::Branch => "decides a branch by",
-            Self::Store => "stores a value made from",
-            Self::Update => "updates",
-        }
-    }
-}
-
-impl Near {
-    /// ` (byte 12 of `x`)`
-    fn place(&self) -> String {
-        format!(" (byte {} of `{}`)", self.offset, self.name)
-    }
-
-    fn sentence(&self, bytes: u32) -> String {
-        let Self { name, len, offset, freed } = self;
-        if *freed {
-            return format!("{offset} bytes into `{name}`, which was freed");
-        }
-        let behind = offset + i64::from(bytes) - *len as i64;
-        if *offset < 0 {
-            format!("{} bytes before `{name}` begins", -offset)
-        } else if *offset < *len as i64 {
-            format!("{behind} bytes over the end of `{name}` ({len} bytes)")
-        } else if *offset == *len as i64 {
-            format!("just past the end of `{name}` ({len} bytes)")
-        } else {
-            format!("{} bytes past the end of `{name}` ({len} bytes)", offset - *len as i64)
-        }
+        let names = near.map(|near| &mut near.name);
+        functions.chain(names).chain([&mut self.kernel]).for_each(|name| *name = readable(name));
     }
 }

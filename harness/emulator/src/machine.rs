@@ -376,6 +376,7 @@ impl Kernel {
             points.push(SourcePoint {
                 file: file.map_or_else(|| "?".to_owned(), |(_, path)| path.clone()),
                 line: location.line,
+                column: location.column,
                 function: location.function.as_deref().map(str::to_owned),
             });
             next = location.inlined_at.as_deref();

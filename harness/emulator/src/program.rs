@@ -141,6 +141,8 @@ pub struct Program {
     pub param_bytes: u32,
     /// Bytes of `.shared` variables of known size; dynamic shared memory follows.
     pub static_shared: u32,
+    /// `.shared` variables: name, first byte and length.
+    pub shared_arrays: Vec<(String, u32, u32)>,
     /// Alignment of the dynamic part.
     pub dynamic_align: u32,
     /// Bytes of `.local` variables of a thread.

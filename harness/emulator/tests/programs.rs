@@ -112,7 +112,7 @@ fn screens(folder: &str, configs: &[Config]) {
                 fault.kind.name(),
                 fault.kind.blame(),
                 fault.headline(),
-                fault.details().join("\n  ")
+                fault.details(&mut |_, _| None).join("\n  ")
             );
             let beside = program.path.with_extension("screen");
             if std::env::var_os("BLESS").is_some() {
@@ -137,7 +137,7 @@ fn legal_programs_finish_with_the_right_words() {
             let (result, words) = program.run(config.clone());
             if let Err(fault) = result {
                 let (name, seed) = (program.name(), config.seed);
-                let details = fault.details().join("\n");
+                let details = fault.details(&mut |_, _| None).join("\n");
                 panic!("{name} (seed {seed:?}): {}\n{details}", fault.headline());
             }
             let mut checked = 0;

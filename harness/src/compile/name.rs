@@ -11,9 +11,26 @@ pub fn readable(mangled: &str) -> String {
     name.map_or_else(|| mangled.to_owned(), |name| name.replace("(anonymous namespace)::", ""))
 }
 
+/// As [`readable`], of a kernel, a function or a variable; of a variable inside a function its own name
+/// only: `_ZZ5shiftPKfE4tile` becomes `tile`.
+pub fn plain(mangled: &str) -> String {
+    let name = readable(mangled);
+    match name.rsplit_once("::") {
+        Some((_, last)) if mangled.starts_with("_ZZ") => last.to_owned(),
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_variable_of_a_function_is_called_what_it_is_called_there() {
+        assert_eq!(plain("_ZZ5shiftPKfPfiE4tile"), "tile");
+        assert_eq!(plain("_ZN3foo3barEP6float4"), "foo::bar");
+        assert_eq!(plain("allocation 1"), "allocation 1");
+    }
 
     #[test]
     fn names_lose_what_the_compiler_added() {

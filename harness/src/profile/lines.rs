@@ -51,11 +51,16 @@ impl Sources {
         chain.iter().find(own).or(chain.last())
     }
 
+    /// A line of the user's own: of a file in the solution's folder.
+    pub fn own_line(&mut self, file: &str, line: u32) -> Option<String> {
+        if Path::new(file).parent() != Some(&self.folder) {
+            return None;
+        }
+        self.whole(file)?.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned)
+    }
+
     fn text(&mut self, file: &str, line: u32) -> String {
-        let path = Path::new(file);
-        let text =
-            self.texts.entry(path.to_owned()).or_insert_with(|| fs::read_to_string(path).ok());
-        let before: Vec<&str> = match text {
+        let before: Vec<&str> = match self.whole(file) {
             Some(text) => text.lines().take(line as usize).map(str::trim).collect(),
             None => return String::new(),
         };
@@ -64,6 +69,13 @@ impl Sources {
                 .map_or_else(|| (*last).to_owned(), |first| before[first..].join(" ")),
             _ => String::new(),
         }
+    }
+
+    fn whole(&mut self, file: &str) -> Option<&str> {
+        let path = Path::new(file);
+        let text =
+            self.texts.entry(path.to_owned()).or_insert_with(|| fs::read_to_string(path).ok());
+        text.as_deref()
     }
 }
 

@@ -66,6 +66,8 @@ impl Court {
         let library = compile(folder.path(), problem, helpers, body);
         let interrupt = Interrupt::default();
         let judge = Judge::new(Docket {
+            path: PathBuf::new(),
+            text: String::new(),
             problem,
             library,
             target,

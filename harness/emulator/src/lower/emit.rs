@@ -100,6 +100,7 @@ pub fn emit(
         params: frame.params,
         param_bytes: frame.param_bytes,
         static_shared: frame.static_shared,
+        shared_arrays: frame.shared_arrays,
         dynamic_align: frame.dynamic_align,
         local_bytes: frame.local_bytes.next_multiple_of(16),
         multiplies: frame.multiplies,

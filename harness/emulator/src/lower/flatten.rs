@@ -83,6 +83,7 @@ pub struct Frame {
     pub params: Vec<ParamLayout>,
     pub param_bytes: u32,
     pub static_shared: u32,
+    pub shared_arrays: Vec<(String, u32, u32)>,
     pub dynamic_align: u32,
     pub local_bytes: u32,
     pub origins: Vec<Origin>,
@@ -205,9 +206,7 @@ impl Flattener<'_, '_> {
                 frame.dynamic_align = frame.dynamic_align.max(align as u32);
                 dynamic.push(variable.name);
             } else {
-                let address = self.reserve_shared(size, align);
-                let place = Place { space: Space::Shared, address };
-                self.declare(variable.name, Entry::Variable(place));
+                self.declare_shared(variable.name, size, align);
             }
         }
         // Function-scope ones are met later, so the dynamic part can only be placed behind them
@@ -230,11 +229,12 @@ impl Flattener<'_, '_> {
         }
     }
 
-    fn reserve_shared(&mut self, size: u64, align: u64) -> u64 {
+    fn declare_shared(&mut self, name: &str, size: u64, align: u64) {
         let frame = &mut self.out.frame;
         let address = u64::from(frame.static_shared).next_multiple_of(align);
         frame.static_shared = (address + size) as u32;
-        address
+        frame.shared_arrays.push((name.to_owned(), address as u32, size as u32));
+        self.declare(name, Entry::Variable(Place { space: Space::Shared, address }));
     }
 
     fn reserve_local(&mut self, size: u64, align: u64) -> u64 {
@@ -315,11 +315,7 @@ impl Flattener<'_, '_> {
         let (size, align) = extent(variable);
         match variable.space {
             Space::Register => self.register(variable),
-            Space::Shared => {
-                let address = self.reserve_shared(size, align);
-                let place = Place { space: Space::Shared, address };
-                self.declare(variable.name, Entry::Variable(place));
-            }
+            Space::Shared => self.declare_shared(variable.name, size, align),
             // `.param` inside a body carries a call's arguments: local memory will do.
             Space::Local | Space::Param => {
                 let address = self.reserve_local(size, align);

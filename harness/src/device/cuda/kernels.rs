@@ -137,7 +137,7 @@ mod tests {
                 cooperative: false,
             };
             if let Err(fault) = self.machine.launch(&launch, parameters) {
-                panic!("{kernel}: {}\n{}", fault.headline(), fault.details().join("\n"));
+                panic!("{kernel}: {}\n{}", fault.headline(), fault.details(&mut |_, _| None).join("\n"));
             }
         }
 

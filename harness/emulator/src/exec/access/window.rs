@@ -68,8 +68,16 @@ fn outside(
     false
 }
 
-/// A window's memory as an array, and where in it an offset points.
+/// The array that an offset points into, or a window's memory as a whole; and where in it.
 pub fn near(core: &Core, space: MemorySpace, offset: u64) -> Near {
+    let arrays = &core.program.shared_arrays;
+    let holds = |first: u32, len: u32| (first.into()..u64::from(first + len)).contains(&offset);
+    if space == MemorySpace::Shared
+        && let Some((name, first, len)) = arrays.iter().find(|array| holds(array.1, array.2))
+    {
+        let offset = (offset - u64::from(*first)) as i64;
+        return Near { name: name.clone(), len: (*len).into(), offset, freed: false };
+    }
     let (name, len) = match space {
         MemorySpace::Shared => ("shared memory of the block", core.shared_len),
         _ => ("local memory of the thread", core.local_len),
