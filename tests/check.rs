@@ -60,5 +60,5 @@ fn the_sanitizer_is_the_emulators() {
         .file("s.cu", "// never compiled\n")
         .run()
         .code(2)
-        .stderr_contains("the emulator's: --device emulator");
+        .stderr_contains("the sanitizer and the random schedule are the emulator's");
 }

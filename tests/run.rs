@@ -48,14 +48,25 @@ fn a_race_is_found_where_the_sanitizer_is_asked_for() {
         Nibble::new(arguments).file("shift.cu", include_str!("programs/whole/shift.cu")).run()
     };
     shift(&[]).code(0).stdout_contains("no error");
-    // The first warp comes before the one whose element it wants.
+    // Lanes of a warp, too, must be told to wait for each other.
     shift(&["--sanitize"])
         .code(1)
-        .stderr_contains("shift stores a value made from shared memory (byte 1020 of `tile`) that")
-        .stderr_contains("shift.cu:8, thread (0,0,0) of block (0,0,0)")
-        .stderr_contains("    8 | out[threadIdx.x] = tile[(threadIdx.x + 255) % 256];\n      | ^\n");
+        .stderr_contains("shift reads 4 bytes of shared memory (byte 0 of `tile`) that another")
+        .stderr_contains("shift.cu:8, thread (1,0,0) of block (0,0,0)")
+        .stderr_contains(
+            "    8 | out[threadIdx.x] = tile[(threadIdx.x + 255) % 256];\n      | ^\n",
+        );
     shift(&["--schedule", "random"]).code(0).stderr_contains("random order: --seed ");
     shift(&["--schedule", "fixed", "--seed", "3"])
         .code(2)
         .stderr_contains("leave out --schedule fixed, or the seed");
+}
+
+#[test]
+fn functions_call_themselves_and_are_called_through_pointers() {
+    Nibble::new(["run", "calls.cu"])
+        .file("calls.cu", include_str!("programs/whole/calls.cu"))
+        .run()
+        .code(0)
+        .stdout_contains("no error 0 wrong");
 }

@@ -145,7 +145,9 @@ pub struct Program {
     pub shared_arrays: Vec<(String, u32, u32)>,
     /// Alignment of the dynamic part.
     pub dynamic_align: u32,
-    /// Bytes of `.local` variables of a thread.
+    /// Where in a thread's local memory its stack begins; 0 if it has none.
+    pub stack: u32,
+    /// Bytes of `.local` variables of a thread, and of its stack.
     pub local_bytes: u32,
     /// What the `mma` instructions multiply.
     pub multiplies: Vec<crate::exec::matrix::Multiply>,

@@ -43,7 +43,9 @@ impl Gpu {
         };
         match self.machine.launch(&launch, params) {
             Ok(counters) => counters,
-            Err(fault) => panic!("{}\n{}", fault.headline(), fault.details(&mut |_, _| None).join("\n")),
+            Err(fault) => {
+                panic!("{}\n{}", fault.headline(), fault.details(&mut |_, _| None).join("\n"))
+            }
         }
     }
 }

@@ -255,7 +255,7 @@ impl Warp {
                         for l in (0..32).filter(|l| now.mask >> l & 1 == 1) {
                             let Some(&target) = targets.get(index[l as usize] as usize) else {
                                 self.at = (now.block, now.ip);
-                                let what = "a brx.idx index beyond its targets".to_owned();
+                                let what = "a jump or a call that leads nowhere".to_owned();
                                 core.stop(FaultKind::Trap { message: Some(what) }, l);
                                 return Pause::Fault;
                             };

@@ -135,7 +135,13 @@ impl Fault {
                 }
                 None => String::new(),
             };
-            lines.extend(place(&what, &other.source, &who, (other.ptx_line, &other.instruction), text));
+            lines.extend(place(
+                &what,
+                &other.source,
+                &who,
+                (other.ptx_line, &other.instruction),
+                text,
+            ));
         }
         lines
     }
@@ -190,7 +196,8 @@ fn excerpt(text: &str, line: u32, column: u32) -> Vec<String> {
     let cells: Vec<char> = text.trim_end().replace('\t', " ").chars().collect();
     let at = (column.max(1) as usize - 1).min(cells.len());
     let blank = cells.iter().take_while(|c| **c == ' ').count().min(at);
-    let first = if cells.len() - blank <= WIDE { blank } else { blank.max(at.saturating_sub(WIDE / 2)) };
+    let first =
+        if cells.len() - blank <= WIDE { blank } else { blank.max(at.saturating_sub(WIDE / 2)) };
     let part: String = cells[first..].iter().take(WIDE).collect();
     let number = line.to_string();
     let margin = " ".repeat(number.len());

@@ -51,6 +51,9 @@ impl Selector {
                     }
                 }
             }
+            Base::Variable(Place { base: Some(frame), address, space }) => {
+                Ok((*frame, address.wrapping_add(*offset as u64), of(Some(*space))))
+            }
             Base::Variable(place) => {
                 let space = of(Some(place.space));
                 let base = if windowed(space) {

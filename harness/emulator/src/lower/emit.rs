@@ -102,6 +102,7 @@ pub fn emit(
         static_shared: frame.static_shared,
         shared_arrays: frame.shared_arrays,
         dynamic_align: frame.dynamic_align,
+        stack: frame.stack,
         local_bytes: frame.local_bytes.next_multiple_of(16),
         multiplies: frame.multiplies,
         videos: frame.videos,

@@ -3,14 +3,16 @@
 //! Inline PTX declares registers and labels in braces, the same names again and again; each brace
 //! is a scope (PTX ISA 4.5, 5.4). A call of a function whose body is known is replaced by the body,
 //! with its `.param` variables in the thread's local memory, where caller and callee both find
-//! them; so a call costs nothing at run time, and recursion is out of reach (it is reported).
+//! them; so a call costs nothing at run time. `calls.rs` has the calls for which that cannot be.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use super::calls::{self, Outline, Prototype};
+use super::reach::{collect_shared, mentioned};
 use super::{Environment, LowerError, Reg, Registers, Width};
 use crate::isa::{self, Class, Modifiers, Row};
 use crate::program::{Origin, ParamLayout};
-use crate::ptx::ast::{self, Operand, Space, Statement};
+use crate::ptx::ast::{self, Space, Statement};
 
 /// A variable with a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct Place {
     pub space: Space,
     /// Address in its space; for kernel parameters, the offset.
     pub address: u64,
+    /// What the address counts from: the frame of an outlined function.
+    pub base: Option<Reg>,
 }
 
 /// An operand whose names are resolved.
@@ -50,6 +54,10 @@ pub enum Value {
     Part(Box<Value>, String),
     Label(usize),
     Labels(Vec<usize>),
+    /// The labels behind all calls of outlined functions.
+    Sites,
+    /// The labels of the module's functions.
+    Entries,
     Discard,
     /// A name or an operand that means nothing here; the text says what.
     Unknown(String),
@@ -86,6 +94,8 @@ pub struct Frame {
     pub shared_arrays: Vec<(String, u32, u32)>,
     pub dynamic_align: u32,
     pub local_bytes: u32,
+    /// Where in the local memory the stack begins, if there is one.
+    pub stack: u32,
     pub origins: Vec<Origin>,
     pub locations: Vec<ast::SourceLocation>,
     pub messages: Vec<String>,
@@ -107,7 +117,7 @@ pub struct Flattened {
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
-enum Entry {
+pub enum Entry {
     Register(Reg),
     Vector(Vec<Reg>),
     Variable(Place),
@@ -115,15 +125,21 @@ enum Entry {
     Labels(Vec<usize>),
 }
 
-struct Flattener<'a, 'e> {
-    environment: &'e Environment<'a>,
-    scopes: Vec<HashMap<String, Entry>>,
-    out: Flattened,
-    location: Option<u32>,
-    /// Functions being inlined, to see recursion.
-    calls: Vec<String>,
+pub struct Flattener<'a, 'e> {
+    pub environment: &'e Environment<'a>,
+    pub scopes: Vec<HashMap<String, Entry>>,
+    pub out: Flattened,
+    pub location: Option<u32>,
+    /// Functions being inlined, to see how deep.
+    pub calls: Vec<String>,
     /// Where `ret` goes in an inlined body.
-    returns: Vec<usize>,
+    pub returns: Vec<usize>,
+    /// Functions that cannot be inlined.
+    pub recursive: HashSet<String>,
+    pub prototypes: HashMap<String, Prototype>,
+    pub outline: Option<Outline>,
+    /// In an outlined function: its frame, and how much of that is in use.
+    pub own: Option<(Reg, u64)>,
 }
 
 /// The number of a target: 100 of `sm_100a`.
@@ -133,7 +149,7 @@ fn generation(target: &str) -> u32 {
 }
 
 /// Deepest nesting of inlined calls and of braces.
-const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 
 pub fn flatten(
     environment: &Environment,
@@ -156,10 +172,16 @@ pub fn flatten(
         location: None,
         calls: vec![function.name.to_owned()],
         returns: Vec::new(),
+        recursive: calls::recursive(environment),
+        prototypes: HashMap::new(),
+        outline: None,
+        own: None,
     };
     flattener.kernel_parameters(function);
     flattener.shared_variables(function);
     flattener.statements(function.body.as_deref().unwrap_or_default())?;
+    flattener.end_kernel();
+    flattener.outlined()?;
     Ok(flattener.out)
 }
 
@@ -178,7 +200,7 @@ impl Flattener<'_, '_> {
         for variable in &function.params {
             let (size, align) = extent(variable);
             offset = offset.next_multiple_of(align);
-            let place = Place { space: Space::Param, address: offset };
+            let place = Place { space: Space::Param, address: offset, base: None };
             self.declare(variable.name, Entry::Variable(place));
             self.out.frame.params.push(ParamLayout {
                 offset: offset as u32,
@@ -225,7 +247,10 @@ impl Flattener<'_, '_> {
         let align = u64::from(self.out.frame.dynamic_align.max(1));
         let address = end.next_multiple_of(align);
         for name in dynamic {
-            self.declare(name, Entry::Variable(Place { space: Space::Shared, address }));
+            self.declare(
+                name,
+                Entry::Variable(Place { space: Space::Shared, address, base: None }),
+            );
         }
     }
 
@@ -234,14 +259,28 @@ impl Flattener<'_, '_> {
         let address = u64::from(frame.static_shared).next_multiple_of(align);
         frame.static_shared = (address + size) as u32;
         frame.shared_arrays.push((name.to_owned(), address as u32, size as u32));
-        self.declare(name, Entry::Variable(Place { space: Space::Shared, address }));
+        self.declare(name, Entry::Variable(Place { space: Space::Shared, address, base: None }));
     }
 
-    fn reserve_local(&mut self, size: u64, align: u64) -> u64 {
+    fn reserve_local(&mut self, size: u64, align: u64) -> Place {
+        if let Some((frame, end)) = &mut self.own {
+            let address = end.next_multiple_of(align);
+            *end = address + size;
+            return Place { space: Space::Local, address, base: Some(*frame) };
+        }
         let frame = &mut self.out.frame;
         let address = u64::from(frame.local_bytes).next_multiple_of(align);
         frame.local_bytes = (address + size) as u32;
-        address
+        Place { space: Space::Local, address, base: None }
+    }
+
+    /// Nothing may run on into what stands behind the kernel.
+    fn end_kernel(&mut self) {
+        if self.outline.is_some() {
+            let origin = self.out.frame.origins.len().saturating_sub(1) as u32;
+            let leave = isa::find("exit", &[]).ok_or_else(String::new);
+            self.push(leave, "exit", &[], Vec::new(), None, origin);
+        }
     }
 
     fn declare(&mut self, name: &str, entry: Entry) {
@@ -250,16 +289,16 @@ impl Flattener<'_, '_> {
         }
     }
 
-    fn lookup(&self, name: &str) -> Option<&Entry> {
+    pub fn lookup(&self, name: &str) -> Option<&Entry> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    fn new_label(&mut self) -> usize {
+    pub fn new_label(&mut self) -> usize {
         self.out.labels += 1;
         self.out.labels - 1
     }
 
-    fn statements(&mut self, statements: &[Statement]) -> Result<(), LowerError> {
+    pub fn statements(&mut self, statements: &[Statement]) -> Result<(), LowerError> {
         // Labels first: branches go forward too.
         for statement in statements {
             if let Statement::Label { name, .. } = statement {
@@ -302,10 +341,13 @@ impl Flattener<'_, '_> {
                     }
                     self.location = Some(locations.len() as u32 - 1);
                 }
+                Statement::CallPrototype { name, returns, params } => {
+                    let prototype = Prototype::new(returns, params);
+                    self.prototypes.insert((*name).to_owned(), prototype);
+                }
                 Statement::Pragma(_)
                 | Statement::BranchTargets { .. }
-                | Statement::CallTargets { .. }
-                | Statement::CallPrototype { .. } => {}
+                | Statement::CallTargets { .. } => {}
             }
         }
         Ok(())
@@ -318,8 +360,7 @@ impl Flattener<'_, '_> {
             Space::Shared => self.declare_shared(variable.name, size, align),
             // `.param` inside a body carries a call's arguments: local memory will do.
             Space::Local | Space::Param => {
-                let address = self.reserve_local(size, align);
-                let place = Place { space: Space::Local, address };
+                let place = self.reserve_local(size, align);
                 self.declare(variable.name, Entry::Variable(place));
             }
             // Module-scope in all but name; the loader has placed it.
@@ -385,13 +426,19 @@ impl Flattener<'_, '_> {
             self.push(jump, "bra", &[], vec![Value::Label(target)], guard, origin);
             return Ok(());
         }
-        let operands = instruction.operands.iter().map(|operand| self.value(operand)).collect();
+        let operands: Vec<_> =
+            instruction.operands.iter().map(|operand| self.value(operand)).collect();
+        if matches!(instruction.opcode, "alloca" | "stacksave" | "stackrestore") && guard.is_none()
+        {
+            self.on_stack(instruction.opcode, &operands, origin);
+            return Ok(());
+        }
         let form = form.ok_or_else(|| mnemonic(instruction));
         self.push(form, instruction.opcode, &instruction.modifiers, operands, guard, origin);
         Ok(())
     }
 
-    fn push(
+    pub fn push(
         &mut self,
         form: Result<(&'static Row, Modifiers), String>,
         opcode: &str,
@@ -410,213 +457,11 @@ impl Flattener<'_, '_> {
         }));
     }
 
-    fn origin(&mut self, span: &ast::Span, class: Class) -> u32 {
+    pub fn origin(&mut self, span: &ast::Span, class: Class) -> u32 {
         let origins = &mut self.out.frame.origins;
         origins.push(Origin { span: span.clone(), location: self.location, class });
         origins.len() as u32 - 1
     }
-
-    /// Replace a call by the body of what it calls.
-    fn call(
-        &mut self,
-        instruction: &ast::Instruction,
-        guard: Option<(Reg, bool)>,
-        origin: u32,
-    ) -> Result<(), LowerError> {
-        let lists: Vec<_> = instruction
-            .operands
-            .iter()
-            .filter_map(|operand| match operand {
-                Operand::List(list) => Some(list),
-                _ => None,
-            })
-            .collect();
-        let target = instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Name(name) => Some(*name),
-            _ => None,
-        });
-        let found = target.and_then(|name| self.environment.functions.get(name).copied());
-        if let (Some(name), Some(function)) = (target, found)
-            && function.body.is_none()
-            && let Some(form) = isa::find(name, &[])
-        {
-            let (returns, params) = match (function.returns.is_empty(), lists.as_slice()) {
-                (false, [returns, params]) => (returns.first(), params.as_slice()),
-                (true, [.., params]) => (None, params.as_slice()),
-                _ => (None, &[][..]),
-            };
-            let place = |flattener: &Self, operand: &Operand| match operand {
-                Operand::Name(name) => match flattener.lookup(name) {
-                    Some(Entry::Variable(place)) => {
-                        Value::Memory { base: Base::Variable(*place), offset: 0 }
-                    }
-                    _ => Value::Discard,
-                },
-                _ => Value::Discard,
-            };
-            let mut operands = vec![returns.map_or(Value::Discard, |operand| place(self, operand))];
-            operands.extend(params.iter().map(|operand| place(self, operand)));
-            self.push(Ok(form), name, &[], operands, guard, origin);
-            return Ok(());
-        }
-        let refusal = match (target, found) {
-            (Some(name), Some(function)) if function.body.is_none() => {
-                Some(format!("a call of `{name}`"))
-            }
-            (Some(name), Some(_)) if self.calls.iter().any(|caller| caller == name) => {
-                Some(format!("recursion (`{name}` calls itself)"))
-            }
-            (_, Some(_)) if self.calls.len() > DEEPEST => Some("calls this deep".to_owned()),
-            (_, Some(_)) => None,
-            _ => Some("calls through pointers".to_owned()),
-        };
-        let (Some(function), None) = (found, &refusal) else {
-            let what = refusal.unwrap_or_default();
-            self.push(Err(what), "call", &[], Vec::new(), guard, origin);
-            return Ok(());
-        };
-        let after = self.new_label();
-        if let Some((reg, negated)) = guard {
-            let jump = isa::find("bra", &[]).ok_or_else(String::new);
-            let skip = Some((reg, !negated));
-            self.push(jump, "bra", &[], vec![Value::Label(after)], skip, origin);
-        }
-        let bind = |names: &[ast::Variable], values: Option<&&Vec<Operand>>| {
-            let values = values.map_or(&[][..], |list| list.as_slice());
-            names
-                .iter()
-                .zip(values)
-                .filter_map(|(variable, value)| match value {
-                    Operand::Name(actual) => {
-                        Some((variable.name.to_owned(), self.lookup(actual)?.clone()))
-                    }
-                    _ => None,
-                })
-                .collect::<Vec<_>>()
-        };
-        let (returns, params) = match (function.returns.is_empty(), lists.as_slice()) {
-            (false, [returns, params @ ..]) => (Some(returns), params.first()),
-            (true, [.., params]) => (None, Some(params)),
-            _ => (None, None),
-        };
-        let mut scope: HashMap<_, _> = bind(&function.params, params).into_iter().collect();
-        scope.extend(bind(&function.returns, returns));
-        // The body sees its parameters and module scope, nothing of the caller.
-        let outside = module_scope(&self.scopes);
-        let callers = std::mem::replace(&mut self.scopes, vec![outside]);
-        self.scopes.push(scope);
-        self.calls.push(function.name.to_owned());
-        self.returns.push(after);
-        let location = self.location;
-        let result = self.statements(function.body.as_deref().unwrap_or_default());
-        self.location = location;
-        self.returns.pop();
-        self.calls.pop();
-        self.scopes = callers;
-        self.out.items.push(Item::Label(after));
-        result
-    }
-
-    fn value(&mut self, operand: &Operand) -> Value {
-        match operand {
-            Operand::Name(name) => self.name(name),
-            Operand::Not(name) => match self.lookup(name) {
-                Some(Entry::Register(reg)) => Value::Not(*reg),
-                _ => Value::Unknown(format!("!{name}")),
-            },
-            Operand::Negated(name) => match self.lookup(name) {
-                Some(Entry::Register(reg)) => Value::Negated(*reg),
-                _ => Value::Unknown(format!("-{name}")),
-            },
-            Operand::Integer(value) => Value::Integer(*value),
-            Operand::Float32(bits) => Value::Float32(*bits),
-            Operand::Float64(bits) => Value::Float64(*bits),
-            Operand::Vector(list) => {
-                Value::Vector(list.iter().map(|operand| self.value(operand)).collect())
-            }
-            Operand::Address { base, offset } => {
-                let base = match base {
-                    None => Base::None,
-                    Some(name) => match self.name(name) {
-                        Value::Register(reg) => Base::Register(reg),
-                        Value::Variable(place, _) => Base::Variable(place),
-                        _ => return Value::Unknown(format!("[{name}]")),
-                    },
-                };
-                Value::Memory { base, offset: *offset }
-            }
-            Operand::Offset { name, offset } => match self.name(name) {
-                Value::Variable(place, _) => Value::Variable(place, *offset),
-                _ => Value::Unknown(format!("{name}+{offset}")),
-            },
-            Operand::Pair(first, second) => {
-                Value::Pair(Box::new(self.value(first)), Box::new(self.value(second)))
-            }
-            Operand::Discard => Value::Discard,
-            Operand::Element(name, axis) => {
-                let index = ["x", "y", "z", "w"].iter().position(|a| a == axis);
-                match (self.lookup(name), index) {
-                    (Some(Entry::Vector(regs)), Some(index)) if index < regs.len() => {
-                        Value::Register(regs[index])
-                    }
-                    (Some(Entry::Register(reg)), _) => {
-                        Value::Part(Box::new(Value::Register(*reg)), (*axis).to_owned())
-                    }
-                    _ => isa::Special::named(&format!("{name}.{axis}"))
-                        .map_or_else(|| Value::Unknown(format!("{name}.{axis}")), Value::Special),
-                }
-            }
-            Operand::AddressList(items) => match items.as_slice() {
-                [Operand::Name(name), Operand::Vector(list)] => {
-                    let base = match self.name(name) {
-                        Value::Register(reg) => Base::Register(reg),
-                        Value::Variable(place, _) => Base::Variable(place),
-                        _ => return Value::Unknown(format!("[{name}]")),
-                    };
-                    let coordinates = list.iter().map(|operand| self.value(operand)).collect();
-                    Value::Tensor { base, coordinates }
-                }
-                _ => Value::Unknown("an address of this kind".to_owned()),
-            },
-            Operand::List(_) => Value::Unknown("an argument list".to_owned()),
-        }
-    }
-
-    fn name(&self, name: &str) -> Value {
-        match self.lookup(name) {
-            Some(Entry::Register(reg)) => return Value::Register(*reg),
-            Some(Entry::Vector(regs)) => {
-                return Value::Vector(regs.iter().map(|&reg| Value::Register(reg)).collect());
-            }
-            Some(Entry::Variable(place)) => return Value::Variable(*place, 0),
-            Some(Entry::Label(label)) => return Value::Label(*label),
-            Some(Entry::Labels(labels)) => return Value::Labels(labels.clone()),
-            None => {}
-        }
-        if let Some(&address) = self.environment.addresses.get(name) {
-            return Value::Variable(Place { space: Space::Global, address }, 0);
-        }
-        if let Some(special) = isa::Special::named(name) {
-            return Value::Special(special);
-        }
-        match name {
-            "WARP_SZ" => Value::Integer(32),
-            "%clock" => Value::Dynamic("%clock"),
-            "%clock_hi" => Value::Dynamic("%clock_hi"),
-            "%clock64" => Value::Dynamic("%clock64"),
-            "%globaltimer" => Value::Dynamic("%globaltimer"),
-            "%globaltimer_lo" => Value::Dynamic("%globaltimer_lo"),
-            "%globaltimer_hi" => Value::Dynamic("%globaltimer_hi"),
-            _ => Value::Unknown(name.to_owned()),
-        }
-    }
-}
-
-/// What a callee can see of the outermost scope: shared variables, no registers or labels.
-fn module_scope(scopes: &[HashMap<String, Entry>]) -> HashMap<String, Entry> {
-    let shared = |entry: &Entry| matches!(entry, Entry::Variable(p) if p.space == Space::Shared);
-    let outer = scopes.first().into_iter().flatten();
-    outer.filter(|(_, e)| shared(e)).map(|(name, e)| (name.clone(), e.clone())).collect()
 }
 
 /// The instruction as far as its table row goes: `cvt.rn.f32.u128`.
@@ -627,64 +472,4 @@ fn mnemonic(instruction: &ast::Instruction) -> String {
         text.push_str(modifier);
     }
     format!("`{text}`")
-}
-
-/// Names that a function's operands mention, and those of what it calls.
-fn mentioned<'a>(
-    function: &'a ast::Function<'a>,
-    environment: &Environment<'a>,
-    names: &mut Vec<&'a str>,
-    seen: &mut Vec<&'a str>,
-    depth: usize,
-) {
-    let mut work: Vec<&[Statement]> = vec![function.body.as_deref().unwrap_or_default()];
-    let mut callees = Vec::new();
-    while let Some(statements) = work.pop() {
-        for statement in statements {
-            match statement {
-                Statement::Scope(inner) => work.push(inner),
-                Statement::Instruction(instruction) => {
-                    let mut operands: Vec<&Operand> = instruction.operands.iter().collect();
-                    while let Some(operand) = operands.pop() {
-                        match operand {
-                            Operand::Name(name)
-                            | Operand::Offset { name, .. }
-                            | Operand::Address { base: Some(name), .. }
-                                if !name.starts_with('%') =>
-                            {
-                                names.push(name);
-                                if let Some(&callee) = environment.functions.get(name) {
-                                    callees.push(callee);
-                                }
-                            }
-                            Operand::Vector(list) | Operand::AddressList(list) => {
-                                operands.extend(list);
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    for callee in callees {
-        if depth < DEEPEST && !seen.contains(&callee.name) {
-            seen.push(callee.name);
-            mentioned(callee, environment, names, seen, depth + 1);
-        }
-    }
-}
-
-/// Sizes and alignments of the `.shared` variables declared inside a body.
-fn collect_shared(statements: &[Statement], out: &mut Vec<(u64, u64)>, depth: usize) {
-    for statement in statements {
-        match statement {
-            Statement::Variable(variable) if variable.space == Space::Shared => {
-                out.push(extent(variable));
-            }
-            Statement::Scope(inner) if depth < DEEPEST => collect_shared(inner, out, depth + 1),
-            _ => {}
-        }
-    }
 }

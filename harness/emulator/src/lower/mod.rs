@@ -14,6 +14,7 @@
 
 mod access;
 mod asynchronous;
+mod calls;
 mod compare;
 mod copies;
 mod effects;
@@ -22,7 +23,9 @@ mod flatten;
 mod lanes;
 mod matrix;
 mod moves;
+mod names;
 mod order;
+mod reach;
 mod select;
 mod slots;
 mod video;
@@ -31,6 +34,7 @@ mod wmma;
 
 use std::collections::HashMap;
 
+pub use calls::address_of;
 pub use flatten::extent;
 
 use crate::exec::{Handlers, Level};

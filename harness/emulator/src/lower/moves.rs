@@ -243,7 +243,7 @@ impl Selector {
         } else {
             0
         };
-        if let Value::Variable(Place { space: Space::Param, address }, offset) = source {
+        if let Value::Variable(Place { space: Space::Param, address, .. }, offset) = source {
             let at = (*address as i64 + offset) as u32;
             let address = self.registers.preset(Preset::ParamAddress(at));
             self.copy(*dst, address);

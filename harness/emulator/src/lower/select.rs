@@ -4,7 +4,7 @@
 //! An instruction that is not understood becomes an operation that says so when it runs.
 
 use super::effects;
-use super::flatten::{Base, Flat, Flattened, Frame, Item, Value};
+use super::flatten::{Base, Flat, Flattened, Frame, Item, Place, Value};
 use super::{Block, End, LowerError, Op, Reg, Registers, Width};
 use crate::exec::system::NO_RESULT;
 use crate::exec::{Core, Flow, Handlers, once};
@@ -231,11 +231,12 @@ impl Selector {
             Kind::System(handlers) => {
                 let mut op = self.op(handlers);
                 for operand in operands {
-                    let offset = match operand {
-                        Value::Memory { base: Base::Variable(place), .. } => place.address as u32,
-                        _ => NO_RESULT,
-                    };
-                    op.list.push(self.registers.constant(offset));
+                    op.list.push(match operand {
+                        Value::Memory { base: Base::Variable(place), .. } => {
+                            self.narrow(&Value::Variable(*place, 0))?
+                        }
+                        _ => self.registers.constant(NO_RESULT),
+                    });
                 }
                 self.ops.push(op);
                 Ok(())
@@ -419,6 +420,17 @@ impl Selector {
                 let ty = ty.replace(['u', 'b'], "s");
                 self.helper("neg", &[&ty], negated, &[*reg])?;
                 Ok(negated)
+            }
+            Value::Variable(Place { base: Some(frame), address, .. }, offset) => {
+                let by = self.registers.constant(address.wrapping_add(*offset as u64) as u32);
+                let sum = self.registers.fresh(Width::Narrow);
+                self.helper("add", &["u32"], sum, &[*frame, by])?;
+                if !wide {
+                    return Ok(sum);
+                }
+                let extended = self.registers.fresh(Width::Wide);
+                self.helper("cvt", &["u64", "u32"], extended, &[sum])?;
+                Ok(extended)
             }
             Value::Variable(place, offset) => {
                 let address = place.address.wrapping_add(*offset as u64);

@@ -30,7 +30,10 @@ pub fn place(
         let (address, bytes) = symbols[variable.name];
         let element = Bits::of(variable.ty).map_or(1, |bits| bits.bytes() as usize);
         let mut image = Vec::new();
-        let known = |name: &str| symbols.get(name).map(|(at, _)| *at);
+        let known = |name: &str| {
+            let variable = symbols.get(name).map(|(at, _)| *at);
+            variable.or_else(|| crate::lower::address_of(module, name))
+        };
         write(initializer, element, variable, &known, &mut image)?;
         if image.len() as u64 > bytes {
             return Err(complain(variable, "its initializer is longer than it is"));
@@ -68,7 +71,6 @@ fn write(
         Initializer::Value(Operand::Float64(bits)) => *bits,
         Initializer::Value(_) => return Err(complain(variable, "its initializer is no constant")),
         Initializer::Symbol { name, offset, mask, .. } => {
-            // A table of functions: nobody may call through it yet, but its kernel may not look.
             let address = known(name).unwrap_or(0).wrapping_add(*offset as u64);
             mask.map_or(address, |mask| {
                 if mask == 0 { 0 } else { (address & mask) >> mask.trailing_zeros() }

@@ -137,7 +137,11 @@ mod tests {
                 cooperative: false,
             };
             if let Err(fault) = self.machine.launch(&launch, parameters) {
-                panic!("{kernel}: {}\n{}", fault.headline(), fault.details(&mut |_, _| None).join("\n"));
+                panic!(
+                    "{kernel}: {}\n{}",
+                    fault.headline(),
+                    fault.details(&mut |_, _| None).join("\n")
+                );
             }
         }
 

@@ -63,6 +63,12 @@ fn outside(
     let over = |lane: &usize| u64::from(at.of[*lane]) + u64::from(bytes) > len;
     let lane = active(core.mask).find(over).unwrap_or(0);
     let address = u64::from(at.of[lane]);
+    let stack = u64::from(core.program.stack);
+    if space == MemorySpace::Local && stack > 0 && address >= stack {
+        let (needed, limit) = (address + u64::from(bytes) - stack, len - stack);
+        core.stop(FaultKind::StackOverflow { bytes: needed, limit }, lane as u32);
+        return false;
+    }
     let near = Some(near(core, space, address));
     core.stop(FaultKind::OutOfBounds { access, space, address, bytes, near }, lane as u32);
     false
