@@ -149,7 +149,12 @@ mod tests {
     #[test]
     fn an_inlined_instruction_counts_at_the_line_that_calls_it() {
         let sources = Sources::new(Path::new("/home/me/k.cu"), String::new());
-        let at = |file: &str, line| SourcePoint { file: file.to_owned(), line, function: None };
+        let at = |file: &str, line| SourcePoint {
+            file: file.to_owned(),
+            line,
+            column: 1,
+            function: None,
+        };
         let header = at("/usr/include/cuda_fp16.hpp", 800);
         let (own, helper) = (at("/home/me/k.cu", 9), at("/home/me/tile.cuh", 4));
         let place = |chain: &[SourcePoint]| sources.place(chain).map(|at| at.line);
