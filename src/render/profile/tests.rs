@@ -58,7 +58,7 @@ fn profile(warps: u64, change: impl Fn(&mut Counters, &mut LineCounters)) -> Pro
         stack_bytes: 0,
     }];
     let file = "/home/me/move.cu".to_owned();
-    let source = vec![SourcePoint { file: file.clone(), line: 3, function: None }];
+    let source = vec![SourcePoint { file: file.clone(), line: 3, column: 1, function: None }];
     let profiles = [KernelProfile {
         kernel: KERNEL.into(),
         launches: 1,

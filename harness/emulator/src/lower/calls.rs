@@ -139,7 +139,7 @@ impl Flattener<'_, '_> {
             (Some(name), Some(function), _) => {
                 let prototype = Prototype::new(&function.returns, &function.params);
                 let outlined = self.recursive.contains(name) || self.calls.len() > DEEPEST;
-                outlined.then(|| (Callee::Function(name), prototype))
+                outlined.then_some((Callee::Function(name), prototype))
             }
             (_, None, Some(pointer)) => {
                 let named = instruction.operands.iter().rev().find_map(|operand| match operand {
