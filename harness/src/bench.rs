@@ -7,7 +7,7 @@ mod stopping;
 
 use problems::{CaseSpec, Direction, Problem};
 
-pub use self::paired::{Pair, Paired, paired};
+pub use self::paired::{Pair, Paired, ROUNDS, Round, paired};
 use self::protocol::Times;
 pub use self::stopping::{Decision, MedianWithin, Series, StoppingRule};
 use crate::card::Ceilings;

@@ -1,6 +1,6 @@
 //! Two solutions, built and run now, on one device, so that their times can be compared.
 
-use crate::bench::{Pair, Setup, cases, paired};
+use crate::bench::{Round, Setup, cases, paired};
 use crate::check::Passed;
 use crate::run::{Prepared, prepare, prove, time};
 use crate::{Config, Error, Event, Report};
@@ -11,9 +11,9 @@ use crate::{Config, Error, Event, Report};
 pub struct Compared {
     pub a: Report,
     pub b: Report,
-    /// Each size's name and its pairs; empty where times are modelled, and so have no chance in
+    /// Each size's name and its rounds; empty where times are modelled, and so have no chance in
     /// them.
-    pub sizes: Vec<(String, Vec<Pair>)>,
+    pub sizes: Vec<(String, Vec<Round>)>,
 }
 
 /// Compiles, checks and times two solutions in turn. `order` says for each pair of blocks whether

@@ -99,6 +99,17 @@ pub enum Temperature {
     Hot,
 }
 
+/// What is between the two events of a timed call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Span {
+    /// The call, as far as the default stream knows.
+    Call,
+    /// The call and all work of the context, on whatever stream.
+    Everything,
+    /// A kernel that does nothing, instead of the call.
+    Nothing,
+}
+
 /// A series of timed calls, each with a content that is new to the solution: a mixture, unit by
 /// unit, of two that were [kept](Device::keep).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,8 +117,7 @@ pub struct Order {
     /// One for each call: which units are of which content, and what the outputs hold before.
     pub keys: Vec<u64>,
     pub temperature: Temperature,
-    /// Record the end only when the whole GPU has been free.
-    pub drained: bool,
+    pub span: Span,
     /// Inputs, with the bytes of one unit.
     pub inputs: Vec<(usize, usize)>,
     pub outputs: Vec<usize>,

@@ -75,8 +75,8 @@ pub struct Judge {
     isolation: Option<Isolation>,
     /// What the worker that there is keeps for a series.
     mixture: Option<Mixture>,
-    /// The worker that there is has timed nothing yet.
-    fresh: bool,
+    /// The case whose calls this worker was last seen to finish.
+    finished: Option<CaseSpec>,
     /// What workers that are gone have printed; with the worker while there is one.
     log: Log,
 }
@@ -95,7 +95,15 @@ impl Judge {
     pub fn new(docket: Docket) -> Result<Self, Error> {
         let scratch = scratch()?;
         let log = Log::new(docket.log_bytes);
-        Ok(Self { docket, scratch, link: None, isolation: None, mixture: None, fresh: true, log })
+        Ok(Self {
+            docket,
+            scratch,
+            link: None,
+            isolation: None,
+            mixture: None,
+            finished: None,
+            log,
+        })
     }
 
     /// Runs one case in the worker and decides.
@@ -343,8 +351,8 @@ impl Judge {
         let Docket { executable, interrupt, .. } = &self.docket;
         let log = std::mem::take(&mut self.log);
         let scratch = self.scratch.path();
+        self.finished = None;
         let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
-        self.fresh = true;
         self.isolation = match confine(link, scratch, self.docket.target.gpu(), limit) {
             Ok(isolation) => Some(isolation),
             Err(silence) => return Ok(Err(silence)),

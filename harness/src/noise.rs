@@ -45,8 +45,8 @@ pub fn noise(
     config.sizes = vec![largest.iter().map(|(name, size)| (name.to_owned(), size)).collect()];
     let order: Vec<bool> = (0..PAIRS).map(|pair| pair % 2 == 0).collect();
     let compared = compare([&config, &config], &order, emit)?;
-    let pairs = compared.sizes.first().map(|(_, pairs)| pairs.as_slice()).unwrap_or_default();
-    of(pairs).ok_or_else(|| {
+    let pairs = compared.sizes.first().map(|(_, rounds)| rounds.concat()).unwrap_or_default();
+    of(&pairs).ok_or_else(|| {
         let why = compared.a.message.unwrap_or_else(|| "the starter is not accepted".to_owned());
         Error::machine(why, "nibble check says more")
     })

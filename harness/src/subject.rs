@@ -5,7 +5,7 @@ use std::time::Duration;
 use problems::CaseSpec;
 
 use crate::Error;
-use crate::device::{Sample, Temperature};
+use crate::device::{Sample, Span, Temperature};
 use crate::judge::{Judge, Trial};
 use crate::report::CaseReport;
 
@@ -38,14 +38,13 @@ pub trait Subject {
 pub struct Manner {
     pub count: usize,
     pub temperature: Temperature,
-    /// Each call's end is when the whole GPU has been free.
-    pub drained: bool,
+    pub span: Span,
 }
 
 impl Manner {
     /// That many calls as they are ranked: cold, between two events.
     pub fn cold(count: usize) -> Self {
-        Self { count, temperature: Temperature::Cold, drained: false }
+        Self { count, temperature: Temperature::Cold, span: Span::Call }
     }
 
     /// The same, but for `done` calls.

@@ -1,4 +1,4 @@
-//! Is B faster than A? A paired comparison that drift cannot fool.
+//! Is B faster than A? A paired comparison that neither drift nor a lucky process can fool.
 //!
 //! Two kernels timed one after the other differ by whatever the machine did in between: a GPU that
 //! warms up by 1 % makes the second one "slower" every time. Here they take turns. A *pair* is a
@@ -6,30 +6,40 @@
 //! nearly the same machine, and what is left of the drift cancels over the pairs. A block counts
 //! by its median, so that a spike of 30 % in one sample of a hundred moves nothing.
 //!
-//! The effect at one size is the median over the pairs of `ln(B / A)`. Its interval comes from a
-//! bootstrap: pairs are drawn with replacement, as many as there were, and the median is taken
-//! again, thousands of times; the middle 95 % of these medians is the interval (Efron &
-//! Tibshirani, An Introduction to the Bootstrap, 1993, §13.3, the percentile interval). Over
-//! several sizes each is resampled by itself, a stratum, and the effects are averaged, which is
-//! the logarithm of the ratio of geomeans.
+//! A *round* is what one fresh process of A and one of B gave. All samples of a process share its
+//! luck: where its memory came to lie, which clocks it found. No number of pairs within a round
+//! averages that out, and an interval that takes pairs for independent is too narrow. On an H200
+//! such an interval called a kernel of 5 µs different from itself in 15 of 46 comparisons. So a
+//! round counts once, by the mean of its pairs' `ln(B / A)`; the effect is the mean of the rounds,
+//! and its interval Student's, from how the rounds scatter (Student, "The probable error of a
+//! mean", 1908). The effect of all sizes is the mean of theirs, which is the logarithm of the ratio
+//! of geomeans; a process times every size, so it is taken round by round too.
 //!
-//! Worked example: A takes 100 µs and B 101, samples scatter by 1 %, blocks hold 10, there are 20
-//! pairs. A block's median scatters by 0.4 %, a pair's log-ratio by 0.56 %, the median of 20 pairs
-//! by 0.16 %. So the interval is about 1 % ± 0.3 %, and B is called slower. With A against itself
-//! an effect beyond [`Options::threshold`] of 0.5 % happens by chance once in 700 comparisons.
+//! A clock that ticks cannot tell what is less than a tick: 32 ns of an H200's events are 0.6 % of
+//! 5 µs, and all rounds may fall on the same side of one. An effect of up to a tick is therefore
+//! of no interest, just as one up to [`Options::threshold`]. The tick is found in the samples: no
+//! two of a process differ by less.
 //!
-//! Not known: how a real GPU's clock wanders within a block. What the tests simulate is noise, a
-//! linear drift, and spikes.
+//! Whoever compares twenty times an hour should not be told once an hour of a difference that there
+//! is not: FASTER and SLOWER need an interval of 99 % on one side of zero. The one that is shown, and
+//! that SAME goes by, is of 95 %.
+//!
+//! Worked example: at 5 µs processes scatter by 1.2 %, so a round by 1.7 %. Of 7 rounds the mean
+//! scatters by 0.64 %, and the interval is 2.4 times that each way: ±1.6 %, UNCLEAR for A against
+//! itself; 2.4 % or more is called. At 36 µs processes scatter by 0.3 %: ±0.4 %, and 1 % is found.
+//!
+//! Not known: whether rounds scatter normally. One process in many that is far off widens the
+//! interval, and so leaves UNCLEAR what it might have called wrong.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
-/// What was measured at one size.
+/// What was measured at one size: rounds of pairs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SizePairs {
+pub struct SizeRounds {
     pub size: String,
-    pub pairs: Vec<Pair>,
+    pub rounds: Vec<Vec<Pair>>,
 }
 
 /// A block of times of A and one of B, taken one right after the other, microseconds.
@@ -41,16 +51,13 @@ pub struct Pair {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// The same seed and data give the same verdict.
-    pub seed: u64,
-    pub resamples: usize,
     /// An effect up to this is of no interest, however certain: 0.005 is half a per cent.
     pub threshold: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, resamples: 10_000, threshold: 0.005 }
+        Self { threshold: 0.005 }
     }
 }
 
@@ -93,15 +100,16 @@ pub struct SizeEffect {
 pub enum NotComparable {
     #[error("there is no size that both have")]
     NoSizes,
-    #[error("{size}: {pairs} pairs of blocks are too few, at least {MIN_PAIRS} are needed")]
-    TooFewPairs { size: String, pairs: usize },
+    #[error("{size}: {rounds} rounds are too few, at least {MIN_ROUNDS} are needed")]
+    TooFewRounds { size: String, rounds: usize },
+    #[error("sizes with different numbers of rounds")]
+    Uneven,
     #[error("{size}: a block without samples, or with one that is no time")]
     BadSample { size: String },
 }
 
-/// With fewer, the outermost medians are too likely by chance for a 95 % interval: of 6 pairs, all
-/// lie on one side with a probability of 2 / 2⁶, 3 %.
-pub const MIN_PAIRS: usize = 6;
+/// With fewer, Student's interval is so wide that hardly anything is found.
+pub const MIN_ROUNDS: usize = 6;
 
 /// Who comes first in each pair: true for A. Half the pairs each way, in random order.
 pub fn a_first(pairs: usize, seed: u64) -> Vec<bool> {
@@ -116,49 +124,71 @@ pub fn a_first(pairs: usize, seed: u64) -> Vec<bool> {
     order
 }
 
-pub fn compare(sizes: &[SizePairs], options: Options) -> Result<Comparison, NotComparable> {
-    if sizes.is_empty() {
-        return Err(NotComparable::NoSizes);
+/// # Errors
+///
+/// [`NotComparable`] where there is too little, or what is no time.
+pub fn compare(sizes: &[SizeRounds], options: Options) -> Result<Comparison, NotComparable> {
+    let Some(first) = sizes.first() else { return Err(NotComparable::NoSizes) };
+    if sizes.iter().any(|size| size.rounds.len() != first.rounds.len()) {
+        return Err(NotComparable::Uneven);
     }
-    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-    let mut total = vec![0.0; options.resamples.max(1)];
-    let mut total_center = 0.0;
+    let mut total = vec![0.0; first.rounds.len()];
+    let mut total_tick = 0.0;
     let mut effects = Vec::with_capacity(sizes.len());
-    let mut drawn = Vec::new();
     let share = 1.0 / sizes.len() as f64;
     for size in sizes {
-        let logs = log_ratios(size)?;
-        let center = sorted_median(&logs);
-        let resampled: Vec<f64> =
-            total.iter().map(|_| resampled_median(&logs, &mut drawn, &mut rng)).collect();
-        total_center += share * center;
-        total.iter_mut().zip(&resampled).for_each(|(total, one)| *total += share * one);
+        let logs = round_logs(size)?;
+        let tick = relative_tick(&size.rounds);
+        total.iter_mut().zip(&logs).for_each(|(total, log)| *total += share * log);
+        total_tick += share * tick;
         effects.push(SizeEffect {
             size: size.size.clone(),
-            pairs: logs.len(),
-            effect: judge(center, resampled, options.threshold),
+            pairs: size.rounds.iter().map(Vec::len).sum(),
+            effect: judge(&logs, options.threshold.max(tick)),
         });
     }
-    Ok(Comparison { sizes: effects, geomean: judge(total_center, total, options.threshold) })
+    let geomean = judge(&total, options.threshold.max(total_tick));
+    Ok(Comparison { sizes: effects, geomean })
 }
 
-/// Sorted.
-fn log_ratios(size: &SizePairs) -> Result<Vec<f64>, NotComparable> {
-    if size.pairs.len() < MIN_PAIRS {
-        let (size, pairs) = (size.size.clone(), size.pairs.len());
-        return Err(NotComparable::TooFewPairs { size, pairs });
+/// Each round's `ln(B / A)`.
+fn round_logs(size: &SizeRounds) -> Result<Vec<f64>, NotComparable> {
+    let rounds = size.rounds.iter().filter(|round| !round.is_empty()).count();
+    if rounds < MIN_ROUNDS || rounds < size.rounds.len() {
+        return Err(NotComparable::TooFewRounds { size: size.size.clone(), rounds });
     }
-    let mut logs = Vec::with_capacity(size.pairs.len());
-    for pair in &size.pairs {
-        for block in [&pair.a_us, &pair.b_us] {
-            if block.is_empty() || !block.iter().all(|us| us.is_finite() && *us > 0.0) {
-                return Err(NotComparable::BadSample { size: size.size.clone() });
-            }
+    let blocks = size.rounds.iter().flatten().flat_map(|pair| [&pair.a_us, &pair.b_us]);
+    for block in blocks {
+        if block.is_empty() || !block.iter().all(|us| us.is_finite() && *us > 0.0) {
+            return Err(NotComparable::BadSample { size: size.size.clone() });
         }
-        logs.push((median(&pair.b_us) / median(&pair.a_us)).ln());
     }
-    logs.sort_by(f64::total_cmp);
-    Ok(logs)
+    let log = |pair: &Pair| (median(&pair.b_us) / median(&pair.a_us)).ln();
+    Ok(size.rounds.iter().map(|round| mean(round.iter().map(log))).collect())
+}
+
+/// The least by which two samples of one process differ that are not the same, relative to their
+/// median. Where times are not counted in ticks, that is next to nothing.
+fn relative_tick(rounds: &[Vec<Pair>]) -> f64 {
+    let of = |round: &Vec<Pair>, side: fn(&Pair) -> &Vec<f64>| {
+        let mut all: Vec<f64> = round.iter().flat_map(side).copied().collect();
+        all.sort_by(f64::total_cmp);
+        let middle = sorted_median(&all);
+        // Events give their times as floats of milliseconds, so equal ones may differ by a little.
+        let steps = all.windows(2).map(|two| (two[1] - two[0]) / middle);
+        steps.filter(|step| *step > 1e-6).fold(f64::INFINITY, f64::min)
+    };
+    let sides = rounds
+        .iter()
+        .flat_map(|round| [of(round, |pair| &pair.a_us), of(round, |pair| &pair.b_us)]);
+    let least = sides.fold(f64::INFINITY, f64::min);
+    // A little more, so that one tick is not above one tick.
+    if least.is_finite() { 1.000_001 * least } else { 0.0 }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -172,46 +202,76 @@ fn sorted_median(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[half] } else { 0.5 * (sorted[half - 1] + sorted[half]) }
 }
 
-/// The median of as many values drawn with replacement. Since they are sorted, it is enough to
-/// count in `drawn` how often each was.
-fn resampled_median(sorted: &[f64], drawn: &mut Vec<usize>, rng: &mut ChaCha8Rng) -> f64 {
-    let count = sorted.len();
-    drawn.clear();
-    drawn.resize(count, 0);
-    for _ in 0..count {
-        drawn[below(rng, count)] += 1;
-    }
-    let at = |rank: usize| {
-        let mut seen = 0;
-        let found = drawn.iter().position(|times| {
-            seen += times;
-            seen > rank
-        });
-        sorted[found.unwrap_or(count - 1)]
-    };
-    let half = count / 2;
-    if count % 2 == 1 { at(half) } else { 0.5 * (at(half - 1) + at(half)) }
-}
-
 /// Uniform in `0..bound`, but for a bias below `bound / 2³²`.
 fn below(rng: &mut ChaCha8Rng, bound: usize) -> usize {
     ((u64::from(rng.next_u32()) * bound as u64) >> 32) as usize
 }
 
-/// `center` and `resampled` are logarithms of ratios.
-fn judge(center: f64, mut resampled: Vec<f64>, threshold: f64) -> Effect {
-    resampled.sort_by(f64::total_cmp);
-    let at = |share: f64| resampled[((resampled.len() - 1) as f64 * share).round() as usize];
-    let (low, high) = (at(0.025).exp_m1(), at(0.975).exp_m1());
+/// `logs` are the rounds', logarithms of ratios.
+fn judge(logs: &[f64], threshold: f64) -> Effect {
+    let count = logs.len() as f64;
+    let center = mean(logs.iter().copied());
+    let squares: f64 = logs.iter().map(|log| (log - center).powi(2)).sum();
+    let error = (squares / (count - 1.0) / count).sqrt();
+    let half = student(SHOWN, count - 1.0) * error;
+    let (low, high) = ((center - half).exp_m1(), (center + half).exp_m1());
     let relative = center.exp_m1();
+    let sure = center.abs() > student(CALLED, count - 1.0) * error;
     let call = if low >= -threshold && high <= threshold {
         Call::Same
-    } else if low > 0.0 && relative > threshold {
+    } else if sure && relative > threshold {
         Call::Slower
-    } else if high < 0.0 && relative < -threshold {
+    } else if sure && relative < -threshold {
         Call::Faster
     } else {
         Call::Unclear
     };
     Effect { call, relative, interval: (low, high) }
+}
+
+/// Quantiles of the normal distribution: 97.5 and 99.5 %, for what is left out on either side.
+const SHOWN: f64 = 1.959_963_984_540_054;
+const CALLED: f64 = 2.575_829_303_548_901;
+
+/// A quantile of Student's distribution by an expansion around `z`, the normal one's (Abramowitz
+/// and Stegun, Handbook of Mathematical Functions, 26.7.5); right to 1 % from 5 degrees of freedom
+/// on.
+fn student(z: f64, freedom: f64) -> f64 {
+    let term = |coefficients: &[f64], over: f64| {
+        // Of odd powers, the highest first.
+        coefficients.iter().fold(0.0, |sum, factor| sum * z * z + factor) * z / over
+    };
+    let terms = [
+        term(&[1.0, 1.0], 4.0),
+        term(&[5.0, 16.0, 3.0], 96.0),
+        term(&[3.0, 19.0, 17.0, -15.0], 384.0),
+        term(&[79.0, 776.0, 1482.0, -1920.0, -945.0], 92_160.0),
+    ];
+    terms.iter().rev().fold(0.0, |sum, term| (sum + term) / freedom) + z
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against a table of the distribution.
+    #[test]
+    fn students_quantiles_are_the_tables() {
+        let shown = [(5, 2.571), (6, 2.447), (9, 2.262), (19, 2.093), (60, 2.000)];
+        let called = [(5, 4.032), (6, 3.707), (9, 3.250), (19, 2.861), (60, 2.660)];
+        for (z, table) in [(SHOWN, shown), (CALLED, called)] {
+            for (freedom, quantile) in table {
+                let found = student(z, f64::from(freedom));
+                assert!((found / quantile - 1.0).abs() < 0.01, "{freedom}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_tick_is_found_in_the_samples() {
+        let pair = |a: &[f64], b: &[f64]| Pair { a_us: a.to_vec(), b_us: b.to_vec() };
+        let rounds = [vec![pair(&[5.376, 5.408], &[5.408, 5.472])], vec![pair(&[5.408], &[5.376])]];
+        assert!((relative_tick(&rounds) - 0.032 / 5.392).abs() < 1e-7);
+        assert_eq!(relative_tick(&[vec![pair(&[5.0], &[5.0])]]), 0.0);
+    }
 }

@@ -6,7 +6,7 @@ use harness::{Report, Stage, report::Verdict};
 use jiff::Timestamp;
 use leaderboard::{
     Attempt, AttemptId,
-    compare::{self, Call, Comparison, MIN_PAIRS, Options, SizePairs, a_first},
+    compare::{self, Call, Comparison, MIN_ROUNDS, Options, SizeRounds, a_first},
     facts::side_by_side,
 };
 
@@ -40,7 +40,7 @@ pub fn run(arguments: &args::Compare, config: &Config) -> Result<Exit> {
         return Err(Failure::interrupted());
     }
     let compared = compared?;
-    let comparison = judged(&compared, seed)?;
+    let comparison = judged(&compared)?;
     let [a, b] = [&compared.a, &compared.b].map(attempt);
     let ids = attempts::short_ids(config)?;
     let side = |index: usize, report| Side {
@@ -78,28 +78,28 @@ fn any_seed() -> u64 {
 }
 
 /// Absent where one of them is not accepted. A modelled time is the same however often it is asked
-/// for, and so are its pairs.
-fn judged(compared: &harness::compare::Compared, seed: u64) -> Result<Option<Comparison>> {
+/// for, and so are its rounds.
+fn judged(compared: &harness::compare::Compared) -> Result<Option<Comparison>> {
     let harness::compare::Compared { a, b, sizes } = compared;
     if [a, b].iter().any(|report| report.verdict != Verdict::Accepted) {
         return Ok(None);
     }
-    let pair = |[a_us, b_us]: [Vec<f64>; 2]| compare::Pair { a_us, b_us };
-    let sizes: Vec<SizePairs> = if a.modelled {
-        let sizes = a.bench.iter().zip(&b.bench).map(|(a, b)| SizePairs {
+    let pair =
+        |[a_us, b_us]: &[Vec<f64>; 2]| compare::Pair { a_us: a_us.clone(), b_us: b_us.clone() };
+    let sizes: Vec<SizeRounds> = if a.modelled {
+        let sizes = a.bench.iter().zip(&b.bench).map(|(a, b)| SizeRounds {
             size: a.name.clone(),
-            pairs: vec![pair([vec![a.median_us], vec![b.median_us]]); MIN_PAIRS],
+            rounds: vec![vec![pair(&[vec![a.median_us], vec![b.median_us]])]; MIN_ROUNDS],
         });
         sizes.collect()
     } else {
-        let sizes = sizes.iter().map(|(size, pairs)| SizePairs {
+        let sizes = sizes.iter().map(|(size, rounds)| SizeRounds {
             size: size.clone(),
-            pairs: pairs.iter().cloned().map(pair).collect(),
+            rounds: rounds.iter().map(|round| round.iter().map(pair).collect()).collect(),
         });
         sizes.collect()
     };
-    let options = Options { seed, ..Options::default() };
-    compare::compare(&sizes, options).map(Some).map_err(Failure::machine)
+    compare::compare(&sizes, Options::default()).map(Some).map_err(Failure::machine)
 }
 
 /// The report as an attempt that is not recorded, for its facts.

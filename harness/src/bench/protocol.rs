@@ -25,10 +25,10 @@ pub(super) const BLOCK: usize = 10;
 /// Device time of the calls that warm up, nanoseconds; or the time of all that goes with them, which
 /// keeps the GPU as busy.
 const WARM_DEVICE: f64 = 100e6;
-const WARM_WALL: Duration = Duration::from_millis(150);
+pub(super) const WARM_WALL: Duration = Duration::from_millis(150);
 /// Clocks that do not settle by then will not.
 const WARM_AT_MOST: Duration = Duration::from_secs(2);
-pub(super) const FRESH_PROCESSES: usize = 3;
+const FRESH_PROCESSES: usize = 3;
 
 /// Times of one size, microseconds.
 pub struct Times {
@@ -103,7 +103,7 @@ pub fn measure(
     let mut noisy = false;
     for _ in 0..processes {
         subject.dismiss();
-        if let Err(report) = warm(setup, subject, case)? {
+        if let Err(report) = warm(setup, subject, case, WARM_WALL)? {
             return Ok(Measured::Failed(report));
         }
         match collect(setup, subject, case, &rule)? {
@@ -144,11 +144,12 @@ pub(super) fn block(
     subject.time(case, Manner::cold(length), setup.limits.bench)
 }
 
-/// Calls that do not count, until they took long enough and the last three saw one clock.
+/// Calls that do not count, until they took `long` and the last three saw one clock.
 pub(super) fn warm(
     setup: &Setup<'_>,
     subject: &mut dyn Subject,
     case: &CaseSpec,
+    long: Duration,
 ) -> Result<Result<(), Box<CaseReport>>, Error> {
     let mut samples = Vec::new();
     // What a fresh process loads with its first call is no warmth.
@@ -158,7 +159,7 @@ pub(super) fn warm(
     let started = Instant::now();
     let mut busy = 0.0;
     while started.elapsed() < WARM_AT_MOST
-        && (busy < WARM_DEVICE && started.elapsed() < WARM_WALL || !settled(&samples))
+        && (busy < WARM_DEVICE && started.elapsed() < long || !settled(&samples))
     {
         match block(setup, subject, case, BLOCK)? {
             Ok(more) => {

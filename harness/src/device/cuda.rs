@@ -19,7 +19,7 @@ pub use self::driver::Context;
 use self::driver::{Memory, free_bytes, synchronize};
 use self::stopwatch::Stopwatch;
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Mishap, Order, Reading, Temperature};
+use super::{Argument, Buffer, Call, Device, Entry, Mishap, Order, Reading, Span, Temperature};
 use crate::shared::Map;
 
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Cuda {
         // SAFETY: the whole mapping.
         unsafe { mirror.upload(0, memory.base(), memory.len()) }?;
         let call = || entry.call(&addresses, &self.arguments);
-        let sample = stopwatch.time(Temperature::Cold, false, call, |_| Ok(()))?;
+        let sample = stopwatch.time(Temperature::Cold, Span::Call, call, |_| Ok(()))?;
         // SAFETY: as above.
         unsafe { mirror.download(0, memory.base(), memory.len()) }?;
         Ok(Call::Returned {
@@ -145,7 +145,7 @@ impl Device for Cuda {
             }
             let addresses = offsets(slot.address, &self.buffers);
             let call = || entry.call(&addresses, &self.arguments);
-            let sample = stopwatch.time(order.temperature, order.drained, call, |kernels| {
+            let sample = stopwatch.time(order.temperature, order.span, call, |kernels| {
                 for (place, &output) in order.outputs.iter().enumerate() {
                     let len = self.buffers[output].len;
                     let sum = sums.address + 8 * (index * outputs + place) as u64;

@@ -2,7 +2,7 @@
 //! boards can be tested exactly, and from outside. It compiles nothing and runs nothing.
 //! `docs/measuring.md` describes the file.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -42,6 +42,8 @@ struct Solution {
     sizes: BTreeMap<String, f64>,
     #[serde(default)]
     noise: f64,
+    #[serde(default)]
+    processes: f64,
     #[serde(default)]
     drift: f64,
     #[serde(default)]
@@ -124,6 +126,8 @@ pub struct Mock {
     solution: Solution,
     clock: Clock,
     interrupt: Interrupt,
+    /// How much slower this process is than others, relative; nothing until it is asked.
+    process: Cell<Option<f64>>,
 }
 
 impl Mock {
@@ -145,7 +149,7 @@ impl Mock {
         let solution = script.solution.iter().find(fits).cloned().ok_or_else(|| {
             Error::Usage(format!("the mock script has no [[solution]] for {}", file.display()))
         })?;
-        Ok(Self { solution, clock, interrupt })
+        Ok(Self { solution, clock, interrupt, process: Cell::default() })
     }
 
     /// What compiling comes to: the message of a scripted compile error.
@@ -162,10 +166,15 @@ impl Mock {
 
     /// One sample of a size, nanoseconds.
     pub fn sample(&self, size: &str) -> f64 {
-        let Solution { time_us, noise, drift, spikes, spike, .. } = self.solution;
+        let Solution { time_us, noise, processes, drift, spikes, spike, .. } = self.solution;
         let truth = self.solution.sizes.get(size).copied().unwrap_or(time_us) * 1e3;
         let mut ticks = self.clock.0.borrow_mut();
-        let drifted = truth * (1.0 + drift * ticks.taken as f64 / 1000.0);
+        let process = self.process.get().unwrap_or_else(|| match processes {
+            0.0 => 0.0,
+            spread => spread * ticks.normal(),
+        });
+        self.process.set(Some(process));
+        let drifted = truth * (1.0 + process) * (1.0 + drift * ticks.taken as f64 / 1000.0);
         ticks.taken += 1;
         let spiked = if ticks.uniform() < spikes { 1.0 + spike } else { 1.0 };
         // A time is positive, however wild the noise.
@@ -207,6 +216,7 @@ impl Subject for Mock {
     }
 
     fn dismiss(&mut self) -> Option<String> {
+        self.process.set(None);
         None
     }
 
@@ -256,6 +266,15 @@ mod tests {
         assert!((mad(&samples).unwrap() / 1e4 - 0.01).abs() < 0.001);
         let spikes = samples.iter().filter(|ns| **ns > 1.5e4).count();
         assert!((150..250).contains(&spikes), "{spikes}");
+        let mut fresh = mock("time_us = 10.0\nprocesses = 0.02");
+        let mut process = || {
+            fresh.dismiss();
+            let first = fresh.sample("");
+            assert_eq!(first, fresh.sample(""));
+            first
+        };
+        let processes: Vec<f64> = (0..2000).map(|_| process()).collect();
+        assert!((mad(&processes).unwrap() / 1e4 - 0.02).abs() < 0.003);
         let drifting = mock("time_us = 10.0\ndrift = 0.5");
         for _ in 0..1000 {
             drifting.sample("");

@@ -22,7 +22,7 @@ use super::content::{Content, sides};
 use super::fresh;
 use crate::Error;
 use crate::device::fingerprint::fingerprint;
-use crate::device::{Order, Temperature};
+use crate::device::{Order, Span, Temperature};
 use crate::shared::Shared;
 
 /// How often a key is drawn anew, before the mixtures count as used up.
@@ -90,7 +90,7 @@ impl Mixture {
         &mut self,
         count: usize,
         temperature: Temperature,
-        drained: bool,
+        span: Span,
     ) -> Result<Order, Error> {
         let mut keys = Vec::new();
         let mut draws = 0;
@@ -104,7 +104,7 @@ impl Mixture {
         Ok(Order {
             keys,
             temperature,
-            drained,
+            span,
             inputs: self.inputs.clone(),
             outputs: sides(&self.buffers).1,
             fingerprint: self.key,
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn fingerprints_of_a_mixture_are_those_of_its_parts() {
         let (_, mut mixture) = mixture();
-        let order = mixture.order(20, Temperature::Cold, false).unwrap();
+        let order = mixture.order(20, Temperature::Cold, Span::Call).unwrap();
         assert_eq!(order.keys.len(), 20);
         for key in order.keys {
             let mixed: Vec<Bytes> = (0..2)
@@ -227,14 +227,14 @@ mod tests {
         let (problem, mut mixture) = mixture();
         mixture.units = 3;
         mixture.inputs = vec![(0, mixture.buffers[0].bytes / 3)];
-        let keys = mixture.order(100, Temperature::Cold, false).unwrap().keys;
+        let keys = mixture.order(100, Temperature::Cold, Span::Call).unwrap().keys;
         let masks: HashSet<Vec<bool>> =
             keys.iter().map(|key| mixture.choices(*key).collect()).collect();
         assert_eq!(masks.len(), keys.len());
         assert!(keys.len() <= 8 && keys.len() >= 6, "{}", keys.len());
-        assert!(mixture.order(1, Temperature::Cold, false).unwrap().keys.len() <= 2);
+        assert!(mixture.order(1, Temperature::Cold, Span::Call).unwrap().keys.len() <= 2);
         let (_, mut mixture) = self::mixture();
-        let key = mixture.order(1, Temperature::Hot, true).unwrap().keys[0];
+        let key = mixture.order(1, Temperature::Hot, Span::Everything).unwrap().keys[0];
         let content = mixture.content(problem, key);
         let unit = mixture.inputs[0].1;
         for (row, of_b) in mixture.choices(key).enumerate() {

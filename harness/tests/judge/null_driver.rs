@@ -18,6 +18,7 @@ pub const TESTS: &[Test] = &[
     ("a_replay_by_address_is_a_wrong_answer", a_replay_by_address_is_a_wrong_answer),
     ("a_call_that_does_nothing_is_found_in_a_series", a_call_that_does_nothing_is_found),
     ("outputs_that_come_late_are_found", outputs_that_come_late_are_found),
+    ("work_that_nothing_waits_for_is_found", work_that_nothing_waits_for_is_found),
     ("every_call_gets_inputs_of_its_own", every_call_gets_inputs_of_its_own),
     ("a_broken_gpu_costs_one_worker", a_broken_gpu_costs_one_worker),
     ("where_no_gpu_is_the_machine_is_at_fault", where_no_gpu_is_the_machine_is_at_fault),
@@ -149,6 +150,18 @@ fn outputs_that_come_late_are_found() {
         Verdict::RuntimeError => assert_eq!(reasons, ["late_writes"]),
         other => assert_eq!(other, Verdict::WrongAnswer),
     }
+}
+
+fn work_that_nothing_waits_for_is_found() {
+    let mut court = gpu(
+        "#include <dlfcn.h>\n",
+        "quantize(a, q, scale, m, k);
+         void* driver = dlopen(\"libcuda.so.1\", RTLD_NOW | RTLD_NOLOAD);
+         if (driver) ((void (*)(float))dlsym(driver, \"null_driver_hide\"))(0.02f);",
+    );
+    let (verdict, reasons, text) = refused(&mut court);
+    assert_eq!((verdict, reasons), (Verdict::RuntimeError, vec!["unfinished_work".to_owned()]));
+    assert!(text.contains("take 10.0 µs") && text.contains("busy with it for 30.0 µs"), "{text}");
 }
 
 /// The solution writes nothing for inputs whose like it has seen, at any address.

@@ -6,7 +6,7 @@ use super::driver::{Context, Memory, free_bytes};
 use super::kernels::{Kernels, TILE};
 use super::stopwatch::Stopwatch;
 use crate::card::Ceilings;
-use crate::device::Temperature;
+use crate::device::{Span, Temperature};
 
 /// Bytes of each of the two arrays, where there is so much.
 const MOST: usize = 2 << 30;
@@ -32,7 +32,7 @@ fn measured(context: &Context) -> Result<Ceilings, DriverError> {
         for _ in 0..RUNS {
             let mut ran = Ok(());
             let sample =
-                stopwatch.time(Temperature::Hot, false, || ran = run(&kernels), |_| Ok(()))?;
+                stopwatch.time(Temperature::Hot, Span::Call, || ran = run(&kernels), |_| Ok(()))?;
             ran?;
             least = least.min(sample.device_ns);
         }

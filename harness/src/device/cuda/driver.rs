@@ -15,12 +15,13 @@ pub const STREAM: sys::CUstream = std::ptr::null_mut();
 
 /// The functions that are called here and not part of every driver since CUDA 3: the bindings end
 /// the process where one is missing, so this asks first.
-const NEEDED: [&str; 6] = [
+const NEEDED: [&str; 7] = [
     "cuInit",
     "cuDevicePrimaryCtxRetain",
     "cuModuleLoadData",
     "cuEventElapsedTime_v2",
     "cuCtxResetPersistingL2Cache",
+    "cuCtxRecordEvent",
     "cuDeviceGetUuid_v2",
 ];
 
@@ -84,6 +85,7 @@ impl From<DriverError> for Mishap {
 #[derive(Debug)]
 pub struct Context {
     device: sys::CUdevice,
+    pub handle: sys::CUcontext,
     /// Bytes.
     pub l2: usize,
     pub sms: u32,
@@ -108,10 +110,13 @@ impl Context {
         use sys::CUdevice_attribute as A;
         let device = result::device::get(i32::try_from(ordinal).unwrap_or(i32::MAX))?;
         // SAFETY: a device that the driver just named. The context lives as long as the process.
-        unsafe { result::ctx::set_current(result::primary_ctx::retain(device)?)? };
+        let handle = unsafe { result::primary_ctx::retain(device) }?;
+        // SAFETY: as above.
+        unsafe { result::ctx::set_current(handle) }?;
         let attribute = |name| attribute(device, name);
         Ok(Self {
             device,
+            handle,
             l2: attribute(A::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize,
             sms: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             threads: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,

@@ -47,6 +47,12 @@ impl Kernels {
         self.spin.launch(self.whole, &[Value::Word(out), Value::Word(cycles)])
     }
 
+    /// One block that does nothing.
+    pub fn nothing(&self) -> Result<(), DriverError> {
+        let values = [Value::Word(0), Value::Half(0), Value::Half(0)];
+        self.write_tiles.launch((1, THREADS), &values)
+    }
+
     pub fn write_tiles(&self, to: u64, tiles: u32) -> Result<(), DriverError> {
         let values = [Value::Word(to), Value::Half(tiles), Value::Half(0x5eed_f00d)];
         self.write_tiles.launch((self.blocks, THREADS), &values)
