@@ -36,38 +36,40 @@ macro_rules! bits {
 }
 bits!(u32 as u32, i32; i32 as u32, i32; u64 as u64, i64; i64 as u64, i64);
 
-/// PTX ISA 9.7.3: single-precision operations give the NaN 0x7fffffff.
+/// PTX ISA 9.7.3: single-precision operations give the NaN 0x7fffffff. What double-precision ones
+/// give depends on their operands (`isa/nan.rs`).
 const NAN_F32: f32 = f32::from_bits(0x7fff_ffff);
-/// Double-precision ones propagate a payload on the hardware; the quiet NaN is what is documented.
-const NAN_F64: f64 = f64::from_bits(0x7fff_ffff_ffff_ffff);
 
-macro_rules! floats {
-    ($($t:ty, $nan:expr);*) => { $(
-        impl Lane for $t {
-            const ZERO: Self = 0.0;
-            #[inline(always)]
-            fn blend(mask: u32, new: Self, old: Self) -> Self {
-                Self::from_bits(Lane::blend(mask, new.to_bits(), old.to_bits()))
-            }
-            /// The test is off the path from operand to result, so a chain of dependent `fma` does
-            /// not wait for it. It looks at the largest magnitude, as integers, because that is two
-            /// vector instructions for eight lanes.
-            #[inline(always)]
-            fn settle<const N: usize>(chunk: &mut [Self; N]) {
-                let mut largest = 0;
-                for x in chunk.iter() {
-                    largest = x.abs().to_bits().max(largest);
-                }
-                if largest > Self::INFINITY.to_bits() {
-                    for x in chunk.iter_mut() {
-                        *x = if x.is_nan() { $nan } else { *x };
-                    }
-                }
+impl Lane for f32 {
+    const ZERO: Self = 0.0;
+    #[inline(always)]
+    fn blend(mask: u32, new: Self, old: Self) -> Self {
+        Self::from_bits(Lane::blend(mask, new.to_bits(), old.to_bits()))
+    }
+    /// The test is off the path from operand to result, so a chain of dependent `fma` does not wait
+    /// for it. It looks at the largest magnitude, as integers, because that is two vector
+    /// instructions for eight lanes.
+    #[inline(always)]
+    fn settle<const N: usize>(chunk: &mut [Self; N]) {
+        let mut largest = 0;
+        for x in chunk.iter() {
+            largest = x.abs().to_bits().max(largest);
+        }
+        if largest > Self::INFINITY.to_bits() {
+            for x in chunk.iter_mut() {
+                *x = if x.is_nan() { NAN_F32 } else { *x };
             }
         }
-    )* };
+    }
 }
-floats!(f32, NAN_F32; f64, NAN_F64);
+
+impl Lane for f64 {
+    const ZERO: Self = 0.0;
+    #[inline(always)]
+    fn blend(mask: u32, new: Self, old: Self) -> Self {
+        Self::from_bits(Lane::blend(mask, new.to_bits(), old.to_bits()))
+    }
+}
 
 pub trait Op1 {
     type D: Lane;

@@ -7,6 +7,7 @@
 
 use formats::{Round, bf16, e2m1, e2m3, e3m2, e4m3, e5m2, e8m0, f16, tf32};
 
+use super::nan::{self, quiet, widen};
 use super::rounding::{finish, flush_if, narrow};
 use super::{Row, flag, row};
 use crate::exec::{op, rare};
@@ -215,35 +216,56 @@ pub const BETWEEN: &[Row] = &[
     row!("cvt .f32 .bf16", "n=h", Convert, op!(|_, a: u32| -> u32 { a << 16 })),
     row!("cvt .{rn|rz|rm|rp}? .ftz? .f32 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { if f & flag::FTZ != 0 && a & 0x7f80 == 0 { a << 16 & 0x8000_0000 } else { a << 16 } })),
     row!("cvt .ftz? .sat .f64 .f32", "w=n", Convert, rare!(|f, a: f32| -> f64 { saturate_if(f, f64::from(flush_if(f, a))) })),
-    row!("cvt .ftz? .f64 .f32", "w=n", Convert, op!(|f, a: f32| -> f64 { f64::from(flush_if(f, a)) })),
-    row!("cvt .sat? .f64 .f16", "w=h", Convert, rare!(|f, a: u32| -> f64 { saturate_if(f, f64::from(f16::decode(a as u16))) })),
-    row!("cvt .{rn|rz|rm|rp}? .f64 .bf16", "w=h", Convert, rare!(|_, a: u32| -> f64 { f64::from(bf16::decode(a as u16)) })),
-    row!("cvt .{rn|rz|rm|rp} .ftz? .sat? .f32 .f64", "n=w", Convert, rare!(|f, a: f64| -> f32 { finish(f, narrow(f, a)) })),
+    row!("cvt .ftz? .f64 .f32", "w=n", Convert, op!(|f, a: f32| -> f64 { widen(flush_if(f, a)) })),
+    row!("cvt .sat? .f64 .f16", "w=h", Convert, rare!(|f, a: u32| -> f64 { saturate_if(f, half_widened(f16::decode(a as u16))) })),
+    row!("cvt .{rn|rz|rm|rp}? .f64 .bf16", "w=h", Convert, rare!(|_, a: u32| -> f64 { half_widened(bf16::decode(a as u16)) })),
+    row!("cvt .{rn|rz|rm|rp} .ftz? .sat? .f32 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { kept(f, a, 8, 23).unwrap_or_else(|| finish(f, narrow(f, a)).to_bits()) })),
     row!("cvt .rn .f16 .f32", "n=n", Convert, op!(|_, a: f32| -> u32 { u32::from(f16::encode(a)) })),
     row!("cvt .{rn|rz|rm|rp} .ftz? .relu? .sat? .satfinite? .f16 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { half(f, flush_if(f, a)) })),
     row!("cvt .rn .bf16 .f32", "n=n", Convert, op!(|_, a: f32| -> u32 { u32::from(bf16::encode(a)) })),
     row!("cvt .{rn|rz|rm|rp} .ftz? .relu? .satfinite? .bf16 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { brain(f, flush_if(f, a)) })),
-    row!("cvt .{rn|rz|rm|rp} .sat? .f16 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { half(f, formats::f64_to_f32_odd(a)) })),
-    row!("cvt .{rn|rz|rm|rp} .bf16 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { brain(f, formats::f64_to_f32_odd(a)) })),
+    row!("cvt .{rn|rz|rm|rp} .sat? .f16 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { kept(f, a, 5, 10).unwrap_or_else(|| half(f, formats::f64_to_f32_odd(a))) })),
+    row!("cvt .{rn|rz|rm|rp} .bf16 .f64", "n=w", Convert, rare!(|f, a: f64| -> u32 { kept(f, a, 8, 7).unwrap_or_else(|| brain(f, formats::f64_to_f32_odd(a))) })),
     row!("cvt .{rn|rz|rm|rp}? .bf16 .f16", "n=h", Convert, rare!(|f, a: u32| -> u32 { brain(f, f16::decode(a as u16)) })),
     row!("cvt .{rn|rz|rm|rp}? .f16 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { half(f, bf16::decode(a as u16)) })),
     row!("cvt .{rni|rzi|rmi|rpi} .ftz? .sat? .f32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { let a = flush_if(f, a); finish(f, (integral(f, f64::from(a)) as f32).copysign(a)) })),
     row!("cvt .ftz? .sat? .f32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { finish(f, flush_if(f, a)) })),
-    row!("cvt .{rni|rzi|rmi|rpi} .sat? .f64 .f64", "w=w", Convert, rare!(|f, a: f64| -> f64 { saturate_if(f, integral(f, a).copysign(a)) })),
+    row!("cvt .{rni|rzi|rmi|rpi} .sat? .f64 .f64", "w=w", Convert, rare!(|f, a: f64| -> f64 { saturate_if(f, if a.is_nan() { quiet(a) } else { integral(f, a).copysign(a) }) })),
     row!("cvt .sat? .f64 .f64", "w=w", Convert, rare!(|f, a: f64| -> f64 { saturate_if(f, a) })),
     row!("cvt .f16 .f16", "h=h", Convert, rare!(|_, a: u32| -> u32 { a })),
     row!("cvt .sat .f16 .f16", "h=h", Convert, rare!(|f, a: u32| -> u32 { half(f, f16::decode(a as u16)) })),
     row!("cvt .bf16 .bf16", "h=h", Convert, rare!(|_, a: u32| -> u32 { a })),
     row!("cvt .{rni|rzi|rmi|rpi} .ftz? .sat? .f16 .f16", "n=h", Convert, rare!(|f, a: u32| -> u32 { let x = f16::decode(a as u16); half(f & !(flag::RZ | flag::RM | flag::RP), (integral(f, f64::from(x)) as f32).copysign(x)) })),
     row!("cvt .{rni|rzi|rmi|rpi} .bf16 .bf16", "n=h", Convert, rare!(|f, a: u32| -> u32 { let x = bf16::decode(a as u16); brain(0, (integral(f, f64::from(x)) as f32).copysign(x)) })),
-    row!("cvt .rn .relu? .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { tf32_of(f, tf32::encode_with(relu(f, a), Round::NearestEven)) })),
-    row!("cvt .rz .relu? .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { tf32_of(f, tf32::encode_with(relu(f, a), Round::TowardZero)) })),
-    row!("cvt .rna .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> f32 { tf32_of(f, tf32::encode_ties_away(a)) })),
+    row!("cvt .rn .relu? .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { tf32_of(f, a, tf32::encode_with(relu(f, a), Round::NearestEven), TF32_NAN) })),
+    row!("cvt .rz .relu? .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { tf32_of(f, a, tf32::encode_with(relu(f, a), Round::TowardZero), TF32_NAN) })),
+    row!("cvt .rna .satfinite? .tf32 .f32", "n=n", Convert, rare!(|f, a: f32| -> u32 { tf32_of(f, a, tf32::encode_ties_away(a), a.to_bits() & TF32) })),
 ];
 
+/// The bits of a single that TF32 has.
+const TF32: u32 = 0xffff_e000;
+const TF32_NAN: u32 = 0x7fff_e000;
+
+/// The code of `x`, or `nan` where the operand `a` is one; `.satfinite` makes it the NaN of single
+/// precision.
 #[inline(always)]
-fn tf32_of(flags: u32, x: f32) -> f32 {
-    if flags & flag::SATFINITE != 0 { tf32::saturate_finite(x) } else { x }
+fn tf32_of(flags: u32, a: f32, x: f32, nan: u32) -> u32 {
+    match (a.is_nan(), flags & flag::SATFINITE != 0) {
+        (true, false) => nan,
+        (true, true) => 0x7fff_ffff,
+        (false, true) => tf32::saturate_finite(x).to_bits(),
+        (false, false) => x.to_bits(),
+    }
+}
+
+/// A half as a double: a NaN by way of single precision's.
+fn half_widened(x: f32) -> f64 {
+    if x.is_nan() { f64::from_bits(nan::WIDENED) } else { f64::from(x) }
+}
+
+/// A double's NaN in a narrower format, but for `.sat`, which has none.
+fn kept(flags: u32, x: f64, exponent: u32, mantissa: u32) -> Option<u32> {
+    (x.is_nan() && flags & flag::SAT == 0).then(|| nan::narrow(x, exponent, mantissa))
 }
 
 /// The first source goes to the upper half: `cvt….e2m1x2.f32 d, a, b` packs `a << 4 | b`.

@@ -4,6 +4,7 @@
 //! modifiers share one row each and look at their flags lane by lane.
 
 use super::exact;
+use super::nan::{double, quiet};
 use super::rounding::{self, finish, flush_if};
 use super::{Row, flag, row};
 use crate::exec::{op, rare};
@@ -25,10 +26,10 @@ pub const ROWS: &[Row] = &[
     row!("div .approx .ftz? .f32", "n=n,n", Special, rare!(|f, a: f32, b: f32| -> f32 { divide_approx(f, flush_if(f, a), flush_if(f, b)) })),
     row!("rcp .{rn|rz|rm|rp} .ftz? .f32", "n=n", Float, rare!(|f, a: f32| -> f32 { flush_if(f, rounding::div(f, 1.0, flush_if(f, a))) })),
     row!("sqrt .{rn|rz|rm|rp} .ftz? .f32", "n=n", Float, rare!(|f, a: f32| -> f32 { flush_if(f, rounding::sqrt(f, flush_if(f, a))) })),
-    row!("neg .f32", "n=n", Float, op!(|_, a: u32| -> u32 { a ^ 0x8000_0000 })),
-    row!("neg .ftz .f32", "n=n", Float, op!(|_, a: f32| -> u32 { rounding::flush(a).to_bits() ^ 0x8000_0000 })),
-    row!("abs .f32", "n=n", Float, op!(|_, a: u32| -> u32 { a & 0x7fff_ffff })),
-    row!("abs .ftz .f32", "n=n", Float, op!(|_, a: f32| -> u32 { rounding::flush(a).to_bits() & 0x7fff_ffff })),
+    row!("neg .f32", "n=n", Float, op!(|_, a: u32| -> u32 { settled(a, a ^ 0x8000_0000) })),
+    row!("neg .ftz .f32", "n=n", Float, op!(|_, a: f32| -> u32 { settled(a.to_bits(), rounding::flush(a).to_bits() ^ 0x8000_0000) })),
+    row!("abs .f32", "n=n", Float, op!(|_, a: u32| -> u32 { settled(a, a & 0x7fff_ffff) })),
+    row!("abs .ftz .f32", "n=n", Float, op!(|_, a: f32| -> u32 { settled(a.to_bits(), rounding::flush(a).to_bits() & 0x7fff_ffff) })),
     row!("copysign .f32", "n=n,n", Float, op!(|_, a: u32, b: u32| -> u32 { (a & 0x8000_0000) | (b & 0x7fff_ffff) })),
     row!("min .f32", "n=n,n", Float, op!(|_, a: f32, b: f32| -> f32 { minimum(a, b) })),
     row!("min .ftz? .NaN? .xorsign? .abs? .f32", "n=n,n", Float, rare!(|f, a: f32, b: f32| -> f32 { extremum(f, a, b, minimum) })),
@@ -40,39 +41,45 @@ pub const ROWS: &[Row] = &[
     row!("testp .infinite .f32", "p=n", Compare, rare!(|_, a: f32| -> u32 { ones(a.is_infinite()) })),
     row!("testp .number .f32", "p=n", Compare, rare!(|_, a: f32| -> u32 { ones(!a.is_nan()) })),
     row!("testp .notanumber .f32", "p=n", Compare, rare!(|_, a: f32| -> u32 { ones(a.is_nan()) })),
-    row!("testp .normal .f32", "p=n", Compare, rare!(|_, a: f32| -> u32 { ones(a.is_normal()) })),
+    row!("testp .normal .f32", "p=n", Compare, rare!(|_, a: f32| -> u32 { ones(a.is_normal() || a == 0.0) })),
     row!("testp .subnormal .f32", "p=n", Compare, rare!(|_, a: f32| -> u32 { ones(a.is_subnormal()) })),
     row!("testp .finite .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_finite()) })),
     row!("testp .infinite .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_infinite()) })),
     row!("testp .number .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(!a.is_nan()) })),
     row!("testp .notanumber .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_nan()) })),
-    row!("testp .normal .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_normal()) })),
+    row!("testp .normal .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_normal() || a == 0.0) })),
     row!("testp .subnormal .f64", "p=w", Compare, rare!(|_, a: f64| -> u32 { ones(a.is_subnormal()) })),
-    row!("add .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { a + b })),
-    row!("add .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::add(f, a, b) })),
-    row!("sub .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { a - b })),
-    row!("sub .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::add(f, a, -b) })),
-    row!("mul .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { a * b })),
-    row!("mul .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::mul(f, a, b) })),
-    row!("fma .rn .f64", "w=w,w,w", Double, op!(|_, a: f64, b: f64, c: f64| -> f64 { a.mul_add(b, c) })),
-    row!("fma .{rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { exact::fma(f, a, b, c) })),
-    row!("mad .{rn|rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { exact::fma(f, a, b, c) })),
-    row!("div .rn .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { a / b })),
-    row!("div .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { exact::div(f, a, b) })),
-    row!("rcp .rn .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { 1.0 / a })),
-    row!("rcp .{rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { exact::div(f, 1.0, a) })),
-    row!("sqrt .rn .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { a.sqrt() })),
-    row!("sqrt .{rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { exact::sqrt(f, a) })),
-    row!("neg .f64", "w=w", Double, op!(|_, a: u64| -> u64 { a ^ 1 << 63 })),
-    row!("abs .f64", "w=w", Double, op!(|_, a: u64| -> u64 { a & !(1 << 63) })),
+    row!("add .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { double(a + b, [b, a]) })),
+    row!("add .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { double(exact::add(f, a, b), [b, a]) })),
+    row!("sub .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { double(a - b, [b, a]) })),
+    row!("sub .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { double(exact::add(f, a, -b), [b, a]) })),
+    row!("mul .rn? .f64", "w=w,w", Double, op!(|_, a: f64, b: f64| -> f64 { double(a * b, [b, a]) })),
+    row!("mul .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { double(exact::mul(f, a, b), [b, a]) })),
+    row!("fma .rn .f64", "w=w,w,w", Double, op!(|_, a: f64, b: f64, c: f64| -> f64 { double(a.mul_add(b, c), [b, c, a]) })),
+    row!("fma .{rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { double(exact::fma(f, a, b, c), [b, c, a]) })),
+    row!("mad .{rn|rz|rm|rp} .f64", "w=w,w,w", Double, rare!(|f, a: f64, b: f64, c: f64| -> f64 { double(exact::fma(f, a, b, c), [b, c, a]) })),
+    row!("div .rn .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { double(a / b, [a, b]) })),
+    row!("div .{rz|rm|rp} .f64", "w=w,w", Double, rare!(|f, a: f64, b: f64| -> f64 { double(exact::div(f, a, b), [a, b]) })),
+    row!("rcp .rn .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { double(1.0 / a, [a]) })),
+    row!("rcp .{rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { double(exact::div(f, 1.0, a), [a]) })),
+    row!("sqrt .rn .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { double(a.sqrt(), [a]) })),
+    row!("sqrt .{rz|rm|rp} .f64", "w=w", Double, rare!(|f, a: f64| -> f64 { double(exact::sqrt(f, a), [a]) })),
+    row!("neg .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { if a.is_nan() { quiet(a) } else { -a } })),
+    row!("abs .f64", "w=w", Double, rare!(|_, a: f64| -> f64 { if a.is_nan() { quiet(a) } else { a.abs() } })),
     row!("copysign .f64", "w=w,w", Double, rare!(|_, a: u64, b: u64| -> u64 { (a & 1 << 63) | (b & !(1 << 63)) })),
-    row!("min .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { if a.is_nan() { b } else if b.is_nan() { a } else if a == b { f64::from_bits(a.to_bits() | b.to_bits()) } else if a < b { a } else { b } })),
-    row!("max .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { if a.is_nan() { b } else if b.is_nan() { a } else if a == b { f64::from_bits(a.to_bits() & b.to_bits()) } else if a > b { a } else { b } })),
+    row!("min .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { if a.is_nan() { if b.is_nan() { quiet(b) } else { b } } else if b.is_nan() { a } else if a == b { f64::from_bits(a.to_bits() | b.to_bits()) } else if a < b { a } else { b } })),
+    row!("max .f64", "w=w,w", Double, rare!(|_, a: f64, b: f64| -> f64 { if a.is_nan() { if b.is_nan() { quiet(b) } else { b } } else if b.is_nan() { a } else if a == b { f64::from_bits(a.to_bits() & b.to_bits()) } else if a > b { a } else { b } })),
 ];
 
 #[inline(always)]
 pub fn ones(yes: bool) -> u32 {
     if yes { u32::MAX } else { 0 }
+}
+
+/// A result, or the NaN of single precision where the operand was one.
+#[inline(always)]
+fn settled(operand: u32, result: u32) -> u32 {
+    if operand & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { result }
 }
 
 /// Of a number and a NaN the number; -0 is below +0 (9.7.3.11).

@@ -170,34 +170,46 @@ macro_rules! fma {
 }
 
 macro_rules! unary {
-    ($types:literal, $F:ty) => {
+    ($types:literal, $F:ty, $pair:expr) => {
         [
             row!(
                 concat!("neg .ftz? .", $types),
                 "h=h",
                 Half,
-                op!(|f, a: u32| -> u32 { u32::from(flushed::<$F>(f, a as u16) ^ 0x8000) })
+                op!(|f, a: u32| -> u32 { u32::from(signed::<$F>(f, a as u16, |a| a ^ 0x8000)) })
             ),
             row!(
                 concat!("neg .ftz? .", $types, "x2"),
                 "n=n",
                 Half,
-                op!(|f, a: u32| -> u32 { both(a, |a| flushed::<$F>(f, a) ^ 0x8000) })
+                op!(|f, a: u32| -> u32 { both(a, |a| $pair(f, a, |a| a ^ 0x8000)) })
             ),
             row!(
                 concat!("abs .ftz? .", $types),
                 "h=h",
                 Half,
-                op!(|f, a: u32| -> u32 { u32::from(flushed::<$F>(f, a as u16) & 0x7fff) })
+                op!(|f, a: u32| -> u32 { u32::from(signed::<$F>(f, a as u16, |a| a & 0x7fff)) })
             ),
             row!(
                 concat!("abs .ftz? .", $types, "x2"),
                 "n=n",
                 Half,
-                op!(|f, a: u32| -> u32 { both(a, |a| flushed::<$F>(f, a) & 0x7fff) })
+                op!(|f, a: u32| -> u32 { both(a, |a| $pair(f, a, |a| a & 0x7fff)) })
             ),
         ]
     };
+}
+
+/// `neg` and `abs` of a code; of a NaN, the canonical one.
+#[inline(always)]
+fn signed<F: Format>(flags: u32, code: u16, sign: impl Fn(u16) -> u16) -> u16 {
+    if code & 0x7fff > F::EXPONENT { F::NAN } else { sign(flushed::<F>(flags, code)) }
+}
+
+/// The same of one of two `f16`, which an H200 does not look at: a NaN keeps its bits.
+#[inline(always)]
+fn signed_f16x2(flags: u32, code: u16, sign: impl Fn(u16) -> u16) -> u16 {
+    sign(flushed::<F16>(flags, code))
 }
 
 #[inline(always)]
@@ -222,7 +234,7 @@ const BINARY: &[[Row; 2]] = &[
 ];
 
 #[rustfmt::skip]
-const UNARY: &[[Row; 4]] = &[unary!("f16", F16), unary!("bf16", Bf16)];
+const UNARY: &[[Row; 4]] = &[unary!("f16", F16, signed_f16x2), unary!("bf16", Bf16, signed::<Bf16>)];
 
 /// A sum of two bf16 numbers can need more bits than f32 has; rounded to odd it rounds rightly.
 #[inline(always)]

@@ -36,6 +36,7 @@ mod integer;
 mod matrix;
 mod memory;
 mod mixed;
+mod nan;
 mod packed;
 pub mod rounding;
 mod special;

@@ -53,7 +53,27 @@ for ty in INTEGERS:
         if clamped(low, int(target[1:]), target[0] == "s") != low or clamped(high, int(target[1:]), target[0] == "s") != high:
             g.case(f"cvt.sat.{target}.{ty} d, a;", KIND[target], lambda f, a, ty=ty, target=target: clamped(read(ty, a), int(target[1:]), target[0] == "s"))
 
-# Between formats. What a NaN becomes is specified where the result is no NaN of `bf16` or `f64`.
+# Between formats. What a NaN becomes is specified where the result is no NaN of `bf16` or `f64`; the
+# others are read off an H200: from and to doubles the sign and the top of the payload stay, and
+# TF32's rounding away cuts whatever there is.
+def moved(source, target):
+    def run(f, a):
+        mantissa = (a & (1 << source.mantissa) - 1 | 1 << source.mantissa - 1) << 52 >> source.mantissa >> 52 - target.mantissa
+        return a >> source.bits - 1 << target.bits - 1 | target.infinity | mantissa
+    return run
+
+
+NANS64 = Group("convert", {"a": ("b64", [0x7FF8000000000000, 0x7FF0000000000001, 0xFFF8000000000005, 0x7FF8123456789ABC, 0xFFFFFFFFFFFFFFFF])})
+NANS64.case("cvt.{rn,rz,rm,rp}.f32.f64 d, a;", "b32", moved(F64, F32))
+NANS64.case("cvt.{rn,rz}.f16.f64 d, a;", "b16", moved(F64, F16))
+NANS64.case("cvt.{rn,rz}.bf16.f64 d, a;", "b16", moved(F64, BF16), arch="sm_90a")
+NANS64.case("cvt.{rni,rzi,rmi,rpi}.f64.f64 d, a;", "b64", lambda f, a: a | 1 << 51)
+NANS32 = Group("convert", {"a": ("b32", [0x7FC00000, 0x7F800001, 0xFFC00005, 0xFF812345, 0x7FFFFFFF, 0xFFFFFFFF])})
+NANS32.case("cvt{,.ftz}.f64.f32 d, a;", "b64", moved(F32, F64))
+NANS32.case("cvt.rna.tf32.f32 d, a;", "b32", lambda f, a: a & ~0x1FFF)
+NANS32.case("cvt.{rn,rz}.tf32.f32 d, a;", "b32", lambda f, a: 0x7FFFE000, arch="sm_90a")
+NANS16 = Group("convert", {"a": ("b16", [0x7FFF, 0xFFC1])}, arch="sm_90a")
+NANS16.case("cvt.f64.{f16,bf16} d, a;", "b64", lambda f, a: 0x7FFFFFFFE0000000)
 number = lambda ty: [x for x in VALUES[ty] if FLOATS[ty].decode(x)[1] != NAN]
 
 

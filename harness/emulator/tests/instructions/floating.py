@@ -77,9 +77,11 @@ def extremum(f, a, b, c=None):
 
 
 def bits_of_sign(fmt, name):
-    """`neg` and `abs`: of codes; a NaN's bits are not specified"""
+    """`neg` and `abs`: of codes; a NaN is the canonical one, as on an H200 (the manual does not say)"""
     def one(f, a, *_):
         x = fmt.decode(a)
+        if x[1] == NAN:
+            return fmt.nan
         a = a & 1 << fmt.bits - 1 if f.has("ftz") and fmt.flushed(x) != x else a
         return a ^ 1 << fmt.bits - 1 if name == "neg" else a & (1 << fmt.bits - 1) - 1
     return one
@@ -96,24 +98,37 @@ for sign, arch in (("", "sm_80"), (".xorsign.abs", "sm_90a")):
     g.case("{min,max}{,.ftz}{,.NaN}" + sign + ".f32 d, a, b;", "b32", on(F32, lambda f, a, b, c: extremum(f, a, b)), arch=arch)
 g.case("{min,max}{,.ftz}{,.NaN}{,.abs}.f32 d, a, b, c;", "b32", on(F32, extremum), arch="sm_100a")
 g.case("copysign.f32 d, a, b;", "b32", lambda f, a, b, c: a & 1 << 31 | b & (1 << 31) - 1)
-normal = lambda fmt, x: x[1] not in (INF, NAN, 0) and fmt.flushed(x) == x
+normal = lambda fmt, x: x[1] not in (INF, NAN) and fmt.flushed(x) == x
 TESTS = {"finite": lambda fmt, x: x[1] not in (INF, NAN), "infinite": lambda fmt, x: x[1] == INF, "number": lambda fmt, x: x[1] != NAN,
          "notanumber": lambda fmt, x: x[1] == NAN, "normal": normal,
          "subnormal": lambda fmt, x: x[1] not in (INF, NAN, 0) and fmt.flushed(x) != x}
 g.case("testp.{finite,infinite,number,notanumber,normal,subnormal}.f32 p, a;", "p:pred", lambda f, a, b, c: TESTS[f.modifiers[0]](F32, F32.decode(a)))
-number32 = [x for x in V32 if F32.decode(x)[1] != NAN]
-g = Group("float", three(number32, "b32"))
+g = Group("float", three(V32, "b32"))
 g.case("neg{,.ftz}.f32 d, a;", "b32", bits_of_sign(F32, "neg"))
 g.case("abs{,.ftz}.f32 d, a;", "b32", bits_of_sign(F32, "abs"))
 
-g = Group("float", three(V64, "b64"))
+# The manual does not say what a double's NaN is; an H200 was asked. It is one of the operands, the
+# first that is NaN in the order given here, with its sign and payload, made quiet; where none is, a
+# negative one.
+def double(op, order):
+    def run(f, *codes):
+        code = on(F64, op)(f, *codes)
+        if F64.decode(code)[1] != NAN:
+            return code
+        nans = [codes[i] for i in order if F64.decode(codes[i])[1] == NAN]
+        return nans[0] | 1 << 51 if nans else 0xFFF8 << 48
+    return run
+
+
+NANS = [0x7FF0000000000001, 0xFFF8000000000005, 0x7FF8123456789ABC]
+g = Group("float", three(V64 + NANS, "b64"))
 for name in ("add", "sub", "mul"):
-    g.case(name + RND_OR_NOT + ".f64 d, a, b;", "b64", on(F64, OPERATIONS[name]))
-NAN64 = F64.nan
-g.case("{fma,mad}" + RND + ".f64 d, a, b, c;", "b64", on(F64, OPERATIONS["fma"]))
-g.case("div" + RND + ".f64 d, a, b;", "b64", on(F64, OPERATIONS["div"]))
-g.case("{rcp,sqrt}" + RND + ".f64 d, a;", "b64", on(F64, lambda f, *x: OPERATIONS["rcp" if f.text[0] == "r" else "sqrt"](f, *x)))
-g.case("{min,max}.f64 d, a, b;", "b64", on(F64, lambda f, a, b, c: extremum(f, a, b)))
+    g.case(name + RND_OR_NOT + ".f64 d, a, b;", "b64", double(OPERATIONS[name], (1, 0)))
+g.case("{fma,mad}" + RND + ".f64 d, a, b, c;", "b64", double(OPERATIONS["fma"], (1, 2, 0)))
+g.case("div" + RND + ".f64 d, a, b;", "b64", double(OPERATIONS["div"], (0, 1)))
+g.case("{rcp,sqrt}" + RND + ".f64 d, a;", "b64", double(lambda f, *x: OPERATIONS["rcp" if f.text[0] == "r" else "sqrt"](f, *x), (0,)))
+g.case("{neg,abs}.f64 d, a;", "b64", lambda f, a, b, c: a | 1 << 51 if F64.decode(a)[1] == NAN else a ^ 1 << 63 if f.text[0] == "n" else a & (1 << 63) - 1)
+g.case("{min,max}.f64 d, a, b;", "b64", double(lambda f, a, b, c: extremum(f, a, b), (1, 0)))
 g.case("copysign.f64 d, a, b;", "b64", lambda f, a, b, c: a & 1 << 63 | b & (1 << 63) - 1)
 g.case("testp.{finite,infinite,number,notanumber,normal,subnormal}.f64 p, a;", "p:pred", lambda f, a, b, c: TESTS[f.modifiers[0]](F64, F64.decode(a)))
 
@@ -134,6 +149,11 @@ for fmt, ty, values in ((F16, "f16", V16), (BF16, "bf16", VB16)):
             g.case(f"{name}{{.rn,}}{extra}.{ty}{suffix} d, a, b;", kind, lift(fmt, OPERATIONS[name]))
         ends = "{,.ftz}{,.sat,.relu}" if is_f16 else "{,.relu}"
         g.case(f"fma.rn{ends}.{ty}{suffix} d, a, b, c;", kind, lift(fmt, OPERATIONS["fma"]))
+        # Of two f16 an H200 turns the signs without a look at them.
+        signs = (lambda fmt, name: lambda f, *codes: sum(bits_of_sign(fmt, name)(f, codes[0] >> s & 0xFFFF) << s for s in (0, 16))) if suffix else bits_of_sign
+        blind = lambda fmt, name: lambda f, a, *_: a ^ 0x80008000 if name == "neg" else a & 0x7FFF7FFF
+        for name in ("neg", "abs"):
+            g.case(f"{name}.{ty}{suffix} d, a;", kind, (blind if is_f16 and suffix else signs)(fmt, name))
         ends = "{,.ftz}" if is_f16 else ""
         for sign, needs in (("", arch), (".xorsign.abs", "sm_90a")):
             g.case(f"{{min,max}}{ends}{{,.NaN}}{sign}.{ty}{suffix} d, a, b;", kind, lift(fmt, lambda f, a, b, c: extremum(f, a, b)), arch=needs)

@@ -105,6 +105,9 @@ for kind, types, values, wide in [("b16", "u16,s16", W16, "b32"), ("b32", "u32,s
     g = Group("integer", {"a": (kind, values), "b": (kind, divisors[5:] + divisors[:5]), "c": (kind, values)})
     g.case("div.{%s} d, a, b;" % types, kind, typed(quotient))
     g.case("rem.{%s} d, a, b;" % types, kind, typed(lambda f, a, b, c: a - b * quotient(f, a, b, c)))
+    # By zero the manual leaves it open; an H200 gives all ones.
+    by_zero = Group("integer", {"a": (kind, values), "b": (kind, [0])})
+    by_zero.case("{div,rem}.{%s} d, a, b;" % types, kind, lambda f, a, b: -1)
     g = Group("integer", {"a": (kind, values), "b": ("b32", [0, 1, 15, 16, 31, 32, 33, 63, 64, 255, 4, 0xFFFFFFFF]), "c": ("b32", [0])})
     bits = int(kind[1:])
     g.case(f"shl.{kind} d, a, b;", kind, lambda f, a, b, c: a << min(b, 64))
