@@ -103,8 +103,12 @@ def best_times(results):
 
 
 def peers(results, best):
-    rows = []
+    rows, agree = [], []
     for one in results["peers"]:
+        if "agrees" in one:
+            agree.append([one["agrees"], one["output"], f"{one['differing']} of {one['values']}",
+                          one.get("largest_step", "")])
+            continue
         own = best.get((one["problem"], one["size"]))
         if one["median_us"] is None:
             rows.append([one["problem"], one["size"], one["peer"], "", "", one["note"]])
@@ -113,7 +117,8 @@ def peers(results, best):
         rows.append([one["problem"], one["size"], one["peer"], f"{one['median_us']:.2f}",
                      f"{own[0]:.2f}" if own else "", ratio])
     head = ["problem", "size", "peer", "µs", "nibble's best rung, µs", "peer / rung"]
-    return "## Peers\n\n" + table(head, rows)
+    text = "## Peers\n\n" + table(head, rows)
+    return text + table(["peer", "output", "differs from the reference in", "by codes, at most"], agree)
 
 
 def faults(results):
@@ -137,6 +142,9 @@ def single(results):
         called_sizes = {call: sizes.count(call) for call in sorted(set(sizes))}
         text += (f"- a solution compared with itself, {len(calls)} runs: {called} in geomean, "
                  f"{called_sizes} of single sizes\n")
+    for one in results["busy"]:
+        noisy = [warning for warning in one.get("warnings", []) if warning.startswith(("NOISY", "UNSTABLE"))]
+        text += f"- beside a process that keeps the card busy: {one.get('verdict')}, {'; '.join(noisy) or 'no warning'}\n"
     overheads = [size["overhead_us"] for one in results["rungs"] for size in one.get("bench", [])
                  if size.get("overhead_us")]
     if overheads:
@@ -160,7 +168,7 @@ def single(results):
 
 def main():
     folder = Path(sys.argv[1])
-    steps = ["state", "conform", "suite", "faults", "rungs", "submit", "profiles", "same", "peers"]
+    steps = ["state", "conform", "suite", "faults", "rungs", "submit", "profiles", "same", "busy", "peers"]
     results = {step: lines(folder, step) for step in steps}
     best = best_times(results)
     text = "# On a GPU\n\n" + card(results) + single(results)
