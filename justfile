@@ -31,7 +31,7 @@ bless:
 bench:
     cargo bench -p nibble-emulator --bench bars
 
-# The parser never panics, and prints what it parsed. Needs cargo-fuzz and a nightly compiler.
+# The parser and the lowering never panic; the parser prints what it parsed. Needs cargo-fuzz and a nightly compiler.
 fuzz TARGET="ptx" SECONDS="60":
     cargo +nightly fuzz run {{TARGET}} -- -max_total_time={{SECONDS}}
 

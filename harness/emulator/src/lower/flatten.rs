@@ -182,16 +182,30 @@ pub fn flatten(
     flattener.statements(function.body.as_deref().unwrap_or_default())?;
     flattener.end_kernel();
     flattener.outlined()?;
+    let frame = &flattener.out.frame;
+    for (what, bytes) in [("local", frame.local_bytes), ("shared", frame.static_shared)] {
+        if bytes > MOST_BYTES {
+            let message = format!("more {what} variables than any GPU has memory for");
+            return Err(LowerError { message, span: 0..0 });
+        }
+    }
     Ok(flattener.out)
 }
 
-/// Size and alignment in bytes of a variable.
+/// Of one declaration: text that no compiler wrote must not use up the machine's memory.
+const MOST_REGISTERS: u32 = 1 << 20;
+
+/// Of a frame, local or shared; a GPU has 512 KiB of local memory for a thread.
+const MOST_BYTES: u32 = 1 << 24;
+
+/// Size and alignment in bytes of a variable. The size stops where nothing has room for it, and sums
+/// of sizes still do not overflow.
 pub fn extent(variable: &ast::Variable) -> (u64, u64) {
     let element = isa::Bits::of(variable.ty).map_or(1, |bits| u64::from(bits.bytes()));
     let element = if variable.ty.ends_with("128") { 16 } else { element };
     let one = element * u64::from(variable.vector);
     let count = variable.dimensions.iter().fold(1u64, |n, d| n.saturating_mul(*d));
-    (one.saturating_mul(count), variable.align.map_or(one, u64::from).max(1))
+    (one.saturating_mul(count).min(1 << 40), variable.align.map_or(one, u64::from).max(1))
 }
 
 impl Flattener<'_, '_> {
@@ -257,7 +271,7 @@ impl Flattener<'_, '_> {
     fn declare_shared(&mut self, name: &str, size: u64, align: u64) {
         let frame = &mut self.out.frame;
         let address = u64::from(frame.static_shared).next_multiple_of(align);
-        frame.static_shared = (address + size) as u32;
+        frame.static_shared = (address + size).min(u64::from(u32::MAX / 2)) as u32;
         frame.shared_arrays.push((name.to_owned(), address as u32, size as u32));
         self.declare(name, Entry::Variable(Place { space: Space::Shared, address, base: None }));
     }
@@ -270,7 +284,7 @@ impl Flattener<'_, '_> {
         }
         let frame = &mut self.out.frame;
         let address = u64::from(frame.local_bytes).next_multiple_of(align);
-        frame.local_bytes = (address + size) as u32;
+        frame.local_bytes = (address + size).min(u64::from(u32::MAX / 2)) as u32;
         Place { space: Space::Local, address, base: None }
     }
 
@@ -324,7 +338,7 @@ impl Flattener<'_, '_> {
                     }
                 }
                 Statement::Instruction(instruction) => self.instruction(instruction)?,
-                Statement::Variable(variable) => self.variable(variable),
+                Statement::Variable(variable) => self.variable(variable)?,
                 Statement::Scope(inner) => {
                     if self.scopes.len() > DEEPEST {
                         let message = "braces nested too deeply".to_owned();
@@ -353,8 +367,12 @@ impl Flattener<'_, '_> {
         Ok(())
     }
 
-    fn variable(&mut self, variable: &ast::Variable) {
+    fn variable(&mut self, variable: &ast::Variable) -> Result<(), LowerError> {
         let (size, align) = extent(variable);
+        if variable.count.is_some_and(|count| count > MOST_REGISTERS) {
+            let message = format!("`{}` stands for too many registers", variable.name);
+            return Err(LowerError { message, span: 0..0 });
+        }
         match variable.space {
             Space::Register => self.register(variable),
             Space::Shared => self.declare_shared(variable.name, size, align),
@@ -366,6 +384,7 @@ impl Flattener<'_, '_> {
             // Module-scope in all but name; the loader has placed it.
             Space::Global | Space::Constant => {}
         }
+        Ok(())
     }
 
     fn register(&mut self, variable: &ast::Variable) {
