@@ -4,8 +4,7 @@
 //!
 //! The compiler takes a hundred times as long as the emulator, so in an ordinary run each program is
 //! tried on one architecture, in turn; `just suite` tries all. A first line `// archs: sm_90a sm_120a`
-//! restricts them; `// idiom: …` marks what looks like a race or an error and is none; a program that
-//! `// waits for: …` something that the emulator lacks is left out until it has it.
+//! restricts them; `// idiom: …` marks what looks like a race or an error and is none.
 
 use std::{
     fs,
@@ -14,7 +13,7 @@ use std::{
     thread,
 };
 
-use crate::support::{Nibble, said, wants};
+use crate::support::{Nibble, wants};
 
 const ARCHS: [&str; 4] = ["sm_80", "sm_90a", "sm_100a", "sm_120a"];
 
@@ -30,8 +29,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 fn programs() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let all = entries(&root).into_iter().flat_map(|theme| entries(&theme));
-    all.filter(|program| said(program, "waits for").is_none()).collect()
+    entries(&root).iter().flat_map(|theme| entries(theme)).collect()
 }
 
 /// Where it runs at all.

@@ -1,4 +1,3 @@
-// waits for: calls through pointers and recursion in the emulator
 // Objects with virtual functions, made on the device, called through pointers that differ from lane to lane.
 #include <cstdio>
 #include <new>

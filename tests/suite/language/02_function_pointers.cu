@@ -1,4 +1,3 @@
-// waits for: calls through pointers and recursion in the emulator
 // A table of functions in constant memory, pointers taken on the device, and one fetched by the host with
 // cudaMemcpyFromSymbol and passed back as an argument.
 #include <cstdio>

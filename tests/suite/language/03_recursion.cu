@@ -1,4 +1,3 @@
-// waits for: calls through pointers and recursion in the emulator
 // Real recursion on the device: Ackermann's function, permutations, and a tree walked depth first.
 #include <cstdio>
 #include <algorithm>
