@@ -51,6 +51,15 @@ impl Sanitizer {
         core.stop(kind, lane);
     }
 
+    /// Two lanes, in one instruction, store different values to one place.
+    #[cold]
+    pub(super) fn lanes_disagree(&mut self, core: &mut Core, here: Accessed, other: u32) {
+        let ip = Some(self.ip);
+        let thread = Some((self.warp, other));
+        let clash = Clash { access: Access::Write, ip, thread, at_once: true };
+        self.race_in_block(core, here, &clash);
+    }
+
     /// Two CTAs in the same bytes.
     #[cold]
     pub(super) fn race_in_grid(

@@ -126,6 +126,17 @@ impl Step<'_> {
         value
     }
 
+    /// An earlier lane of `mask` that stores another value to the same place in global memory: the
+    /// hardware does not say which of them stays. (Shared memory's order finds this by itself.)
+    fn contradicted(&self, core: &Core, mask: u32) -> Option<u32> {
+        let Accessed { at, lane, .. } = self.here;
+        let same = |other: &u32| {
+            let Place::Global(there) = self.places[*other as usize] else { return false };
+            there == at && self.stores(core, *other as usize) != self.stores(core, lane as usize)
+        };
+        lanes(mask & ((1 << lane) - 1)).find(same)
+    }
+
     /// It stores what is there already, at this host address.
     fn changes_nothing(&self, core: &Core, host: u64) -> bool {
         let Accessed { bytes, lane, .. } = self.here;
@@ -179,6 +190,12 @@ unsafe fn access(
             return Err(Flow::Stop);
         }
         let step = Step { inst, touch, places: &places, here, lost };
+        if access == Access::Write
+            && let Some(other) = step.contradicted(core, mask)
+        {
+            sanitizer.lanes_disagree(core, here, other);
+            return Err(Flow::Stop);
+        }
         if here.space == MemorySpace::Shared {
             sanitizer.shared(core, step)?;
         } else {
