@@ -86,7 +86,11 @@ impl Yardstick {
         let module = machine.load(&text).expect("PTX");
         let entry = if name.starts_with("mma") { "mma" } else { name };
         let kernel = module.kernel(entry).expect("kernel");
-        let memory = |bytes: u64| machine.memory().allocate(bytes, "buffer").expect("room");
+        let memory = |bytes: u64| {
+            let at = machine.memory().allocate(bytes, "buffer").expect("room");
+            machine.memory().define(at, bytes);
+            at
+        };
         let fill = |at: u64, count: usize| {
             for i in 0..count {
                 // SAFETY: the allocation holds `count` floats.

@@ -6,6 +6,7 @@ use super::abi::StreamHandle;
 use super::abi::{Address, Extent, Location, Out, PitchedPointer, PointerAttributes, PoolHandle};
 use super::error::{Code, Failure, Outcome};
 use super::session::Session;
+use crate::memory::AllocationKind;
 
 /// Values of `cudaMemoryType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,17 +50,18 @@ impl Session {
         if bytes == 0 {
             return Ok(0);
         }
-        let word = match kind {
-            MemoryKind::Device => "device",
-            MemoryKind::Host => "pinned",
-            MemoryKind::Managed => "managed",
+        // What the host can write, too, it may have written.
+        let (word, memory) = match kind {
+            MemoryKind::Device => ("device", AllocationKind::Heap),
+            MemoryKind::Host => ("pinned", AllocationKind::Foreign),
+            MemoryKind::Managed => ("managed", AllocationKind::Foreign),
         };
         self.allocated += 1;
         let name = format!("{word} allocation {}", self.allocated);
         let address = self
             .machine
             .memory()
-            .allocate(bytes as u64, &name)
+            .allocate_as(bytes as u64, &name, memory)
             .map_err(|error| Code::MEMORY_ALLOCATION.because(error.to_string()))?;
         let allocation = Allocation { len: bytes as u64, kind, owner: Owner::Runtime, flags };
         self.allocations.insert(address, allocation);

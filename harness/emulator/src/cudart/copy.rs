@@ -128,10 +128,19 @@ impl Session {
             for row in 0..shape.height {
                 let at = |grid: &Grid| grid.start + (slice * grid.slice + row * grid.pitch) as u64;
                 // SAFETY: the device's ends were checked; for the host's the program vouches.
-                unsafe { move_bytes(at(destination), at(source), shape.width) };
+                unsafe { self.move_bytes(at(destination), at(source), shape.width) };
             }
         }
         Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// Both ranges must be valid.
+    unsafe fn move_bytes(&self, destination: Address, source: Address, bytes: usize) {
+        // SAFETY: the caller's promise; the ranges may overlap.
+        unsafe { std::ptr::copy(source as *const u8, destination as *mut u8, bytes) };
+        self.machine.memory().define(destination, bytes as u64);
     }
 
     fn copy_2d(
@@ -188,16 +197,8 @@ pub(super) fn copy(
     )?;
     session.check_range("the source", source, bytes, direction.source_on_device())?;
     // SAFETY: the device's ends were checked; for the host's the program vouches.
-    unsafe { move_bytes(destination, source, bytes) };
+    unsafe { session.move_bytes(destination, source, bytes) };
     Ok(())
-}
-
-/// # Safety
-///
-/// Both ranges must be valid.
-unsafe fn move_bytes(destination: Address, source: Address, bytes: usize) {
-    // SAFETY: the caller's promise; the ranges may overlap.
-    unsafe { std::ptr::copy(source as *const u8, destination as *mut u8, bytes) };
 }
 
 runtime! {

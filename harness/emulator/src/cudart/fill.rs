@@ -30,6 +30,7 @@ impl Session {
             let at = start + (row * pitch) as u64;
             // SAFETY: inside the range that was checked above.
             unsafe { std::ptr::write_bytes(at as *mut u8, value as u8, width) };
+            self.machine.memory().define(at, width as u64);
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
 }
 
 /// Where a lane's bytes are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Shared(u64),
     Global(u64),
@@ -178,8 +178,19 @@ unsafe fn access(
     if access == Access::Read {
         sanitizer.loaded = [0; 32];
     }
+    let mut before = None;
     for lane in lanes(mask) {
-        let here = match places[lane as usize] {
+        let place = places[lane as usize];
+        // Lanes that read the same are one reader.
+        if let Some(before) = before.replace(lane).filter(|_| access == Access::Read)
+            && places[before as usize] == place
+        {
+            for element in &mut sanitizer.loaded[..touch.count.into()] {
+                *element |= (*element >> before & 1) << lane;
+            }
+            continue;
+        }
+        let here = match place {
             Place::Shared(at) => Accessed { space: MemorySpace::Shared, at, bytes, access, lane },
             Place::Global(at) => Accessed { space: MemorySpace::Global, at, bytes, access, lane },
             Place::Other => continue,
