@@ -222,6 +222,8 @@ impl Machine {
         }
         let ctas: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
         let resident = if launch.cooperative { ctas as usize } else { RESIDENT };
+        // One party that knows of everything, or throws all dice.
+        let alone = self.config.sanitize || self.config.seed.is_some();
         let run = Launch {
             program,
             memory: &memory,
@@ -233,7 +235,7 @@ impl Machine {
             params: room,
             output: &self.printed,
             counting: self.config.counting,
-            threads: self.config.threads,
+            threads: if alone { 1 } else { self.config.threads },
             resident,
             index_slots: Launch::index_slots(program),
             sms: self.config.sms,

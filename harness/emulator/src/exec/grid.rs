@@ -33,7 +33,7 @@ pub struct Launch<'a> {
     /// Where `printf` of the kernel goes.
     pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,
-    /// On one host thread, whatever `threads` says.
+    /// Only with one host thread.
     pub sanitize: bool,
     /// Host threads to use.
     pub threads: usize,
@@ -46,7 +46,7 @@ pub struct Launch<'a> {
     pub sms: u32,
     /// When the launch is given up.
     pub deadline: Option<Instant>,
-    /// What shuffles the order of splits, warps and CTAs.
+    /// What shuffles the order of splits, warps and CTAs; only with one host thread.
     pub seed: Option<u64>,
 }
 
@@ -131,8 +131,7 @@ pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
             }
         }
     };
-    let alone = launch.sanitize || launch.seed.is_some();
-    let threads = if alone { 1 } else { launch.threads.min(launch.ctas() as usize).max(1) };
+    let threads = launch.threads.min(launch.ctas() as usize).max(1);
     if threads == 1 {
         work();
     } else {
