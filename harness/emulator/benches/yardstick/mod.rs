@@ -49,6 +49,9 @@ fn mma(form: &str, scales: &str) -> String {
     let setup: String = (0..4)
         .map(|i| format!("mad.lo.u32 %a{i}, %t, 40503, {};\n", 0x3c00_3800u32 + i))
         .chain((0..2).map(|i| format!("mad.lo.u32 %b{i}, %t, 20129, {};\n", 0x3a00_3400u32 + i)))
+        // As halves they are below 2: infinities and NaN take another way, and are rare.
+        .chain((0..4).map(|i| format!("and.b32 %a{i}, %a{i}, 0x3fff3fff;\n")))
+        .chain((0..2).map(|i| format!("and.b32 %b{i}, %b{i}, 0x3fff3fff;\n")))
         .chain((0..16).map(|i| format!("mov.f32 %d{i}, 0f00000000;\n")))
         .collect();
     format!(

@@ -37,24 +37,26 @@ impl Addresses {
     /// See [`crate::exec::Handler`].
     #[inline(always)]
     pub unsafe fn gather(core: &Core, inst: &Inst, bytes: u64) -> Self {
-        let mut of = [0u64; 32];
+        // Filled in place: to move 32 addresses about costs more than to find them.
+        let mut at = Self { of: [0; 32], contiguous: false };
         // SAFETY: lowering keeps slots within the file.
         let from = unsafe { &*core.lanes_of::<u64>(inst.a) };
-        for l in 0..32 {
-            of[l] = from[l].wrapping_add(inst.imm);
-        }
         if core.mask == u32::MAX {
+            let first = from[0];
             let mut off = 0;
             for l in 0..32 {
-                off |= of[l] ^ of[0].wrapping_add(l as u64 * bytes);
+                at.of[l] = from[l].wrapping_add(inst.imm);
+                off |= from[l] ^ first.wrapping_add(l as u64 * bytes);
             }
-            return Self { of, contiguous: off == 0 };
+            at.contiguous = off == 0;
+        } else {
+            let first = from[core.mask.trailing_zeros() as usize & 31];
+            for l in 0..32 {
+                let address = Lane::blend(core.lane_masks[l], from[l], first);
+                at.of[l] = address.wrapping_add(inst.imm);
+            }
         }
-        let first = of[core.mask.trailing_zeros() as usize & 31];
-        for l in 0..32 {
-            of[l] = Lane::blend(core.lane_masks[l], of[l], first);
-        }
-        Self { of, contiguous: false }
+        at
     }
 
     #[inline(always)]
@@ -114,25 +116,26 @@ impl Offsets {
     /// See [`crate::exec::Handler`].
     #[inline(always)]
     pub unsafe fn gather(core: &Core, inst: &Inst, bytes: u32) -> Self {
-        let mut of = [0u32; 32];
         let imm = inst.imm as u32;
+        let mut at = Self { of: [0; 32], contiguous: false };
         // SAFETY: lowering keeps slots within the file.
         let from = unsafe { &*core.lanes_of::<u32>(inst.a) };
-        for l in 0..32 {
-            of[l] = from[l].wrapping_add(imm);
-        }
         if core.mask == u32::MAX {
+            let first = from[0];
             let mut off = 0;
             for l in 0..32 {
-                off |= of[l] ^ of[0].wrapping_add(l as u32 * bytes);
+                at.of[l] = from[l].wrapping_add(imm);
+                off |= from[l] ^ first.wrapping_add(l as u32 * bytes);
             }
-            return Self { of, contiguous: off == 0 };
+            at.contiguous = off == 0;
+        } else {
+            let first = from[core.mask.trailing_zeros() as usize & 31];
+            for l in 0..32 {
+                let address = Lane::blend(core.lane_masks[l], from[l], first);
+                at.of[l] = address.wrapping_add(imm);
+            }
         }
-        let first = of[core.mask.trailing_zeros() as usize & 31];
-        for l in 0..32 {
-            of[l] = Lane::blend(core.lane_masks[l], of[l], first);
-        }
-        Self { of, contiguous: false }
+        at
     }
 
     /// Whether any of them says whose shared memory it means.

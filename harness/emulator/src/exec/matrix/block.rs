@@ -96,10 +96,15 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
         )
     };
     let mut left = [[0i16; 16]; GROUP * GROUPS];
+    let mut right = [[0i16; 8]; GROUP * GROUPS];
     for w in 0..fragment::WORDS {
+        let b: [u32; 8] = std::array::from_fn(|column| b[column][w]);
         for nibble in 0..8 {
             for row in 0..16 {
                 left[8 * w + nibble][row] = halves(a[w][row] >> (4 * nibble));
+            }
+            for column in 0..8 {
+                right[8 * w + nibble][column] = halves(b[column] >> (4 * nibble));
             }
         }
     }
@@ -131,7 +136,7 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
         for group in 0..GROUPS {
             let mut dot = [0i16; 16];
             for k in GROUP * group..GROUP * (group + 1) {
-                let factor = halves(b[column][k / 8] >> (4 * (k % 8)));
+                let factor = right[k][column];
                 for row in 0..16 {
                     dot[row] += left[k][row] * factor;
                 }
@@ -157,12 +162,13 @@ fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
+/// Magnitudes of E2M1 in halves, a digit each: 0, 1, 2, 3, 4, 6, 8, 12.
+const MAGNITUDES: u32 = 0xc864_3210;
+
 /// An E2M1 number in the low four bits, as a whole number of halves.
 #[inline(always)]
 fn halves(bits: u32) -> i16 {
-    let magnitude = (bits & 7) as i16;
-    let above =
-        i16::from(magnitude == 5) + 2 * i16::from(magnitude == 6) + 5 * i16::from(magnitude == 7);
-    let value = magnitude + above;
-    if bits & 8 != 0 { -value } else { value }
+    let magnitude = (MAGNITUDES >> (4 * (bits & 7)) & 15) as i32;
+    let sign = (bits << 28) as i32 >> 31;
+    ((magnitude ^ sign) - sign) as i16
 }
