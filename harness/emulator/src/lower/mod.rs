@@ -25,17 +25,19 @@ mod matrix;
 mod moves;
 mod names;
 mod order;
+mod outlined;
 mod reach;
 mod select;
 mod slots;
+mod variables;
 mod video;
 mod warp;
 mod wmma;
 
 use std::collections::HashMap;
 
-pub use calls::address_of;
-pub use flatten::extent;
+pub use outlined::address_of;
+pub use variables::extent;
 
 use crate::exec::{Handlers, Level};
 use crate::program::{Preset, Program};

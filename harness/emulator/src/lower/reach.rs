@@ -1,8 +1,11 @@
 //! What a function names, and through it what it calls.
 
+use std::collections::{HashMap, HashSet};
+
 use super::Environment;
-use super::flatten::{DEEPEST, extent};
-use crate::ptx::ast::{self, Operand, Space, Statement};
+use super::flatten::DEEPEST;
+use super::variables::extent;
+use crate::ptx::ast::{self, Initializer, Operand, Space, Statement};
 
 /// Names that a function's operands mention, and those of what it calls.
 pub fn mentioned<'a>(
@@ -60,6 +63,83 @@ pub fn collect_shared(statements: &[Statement], out: &mut Vec<(u64, u64)>, depth
             }
             Statement::Scope(inner) if depth < DEEPEST => collect_shared(inner, out, depth + 1),
             _ => {}
+        }
+    }
+}
+
+/// Functions with bodies whose address somebody takes: in an initializer, or in an instruction that is
+/// no call.
+pub fn taken(environment: &Environment) -> Vec<String> {
+    fn symbols<'a>(initializer: &'a Initializer<'a>, names: &mut HashSet<&'a str>) {
+        match initializer {
+            Initializer::List(list) => list.iter().for_each(|inner| symbols(inner, names)),
+            Initializer::Symbol { name, .. } => {
+                names.insert(name);
+            }
+            Initializer::Value(_) => {}
+        }
+    }
+    let mut names = HashSet::new();
+    let module = environment.module;
+    let initializers = module.variables.iter().filter_map(|variable| variable.initializer.as_ref());
+    initializers.for_each(|initializer| symbols(initializer, &mut names));
+    for function in &module.functions {
+        each_instruction(function, &mut |instruction| {
+            let moved = instruction.opcode != "call";
+            for operand in instruction.operands.iter().filter(|_| moved) {
+                if let Operand::Name(name) = operand {
+                    names.insert(name);
+                }
+            }
+        });
+    }
+    let has_body = |name: &&str| environment.functions.get(*name).is_some_and(|f| f.body.is_some());
+    let mut taken: Vec<String> = names.into_iter().filter(has_body).map(str::to_owned).collect();
+    taken.sort();
+    taken
+}
+
+/// Functions that may call themselves, at once or through others.
+pub fn recursive(environment: &Environment) -> HashSet<String> {
+    let mut calls = HashMap::<&str, HashSet<&str>>::new();
+    for function in &environment.module.functions {
+        let of = calls.entry(function.name).or_default();
+        each_instruction(function, &mut |instruction| {
+            let names = instruction.operands.iter().filter_map(|operand| match operand {
+                Operand::Name(name) if instruction.opcode == "call" => Some(*name),
+                _ => None,
+            });
+            of.extend(names);
+        });
+    }
+    let reaches_itself = |name: &&str| {
+        let mut seen = HashSet::new();
+        let mut work: Vec<&str> = calls[*name].iter().copied().collect();
+        while let Some(next) = work.pop() {
+            if next == *name {
+                return true;
+            }
+            if seen.insert(next) {
+                work.extend(calls.get(next).into_iter().flatten());
+            }
+        }
+        false
+    };
+    calls.keys().filter(|name| reaches_itself(name)).map(|&name| name.to_owned()).collect()
+}
+
+fn each_instruction<'a>(
+    function: &'a ast::Function<'a>,
+    each: &mut impl FnMut(&'a ast::Instruction<'a>),
+) {
+    let mut work: Vec<&[Statement]> = vec![function.body.as_deref().unwrap_or_default()];
+    while let Some(statements) = work.pop() {
+        for statement in statements {
+            match statement {
+                Statement::Scope(inner) => work.push(inner),
+                Statement::Instruction(instruction) => each(instruction),
+                _ => {}
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 //! what an instruction is about to do, [`after`] at what it has done.
 //!
 //! ```text
+//! watch.rs     around each instruction; access.rs: around each load, store and atomic
 //! effect.rs    what an instruction does to memory and order: from lowering, one for each
 //! epoch.rs     an access in 64 bits, and the last accesses of a word
 //! block.rs     order within a CTA (vector clocks of its warps), shared memory
@@ -34,6 +35,7 @@
 //! y = s[t ^ 32];                   warp 1 knows of warp 0's time 1: no race
 //! ```
 
+mod access;
 mod block;
 mod effect;
 mod epoch;
