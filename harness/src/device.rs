@@ -14,6 +14,7 @@ mod mishap;
 pub mod mock;
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -167,7 +168,14 @@ pub enum Target {
 /// Where a loaded solution runs.
 pub trait Device {
     /// Calls `solution` once on these buffers of `memory` and waits until all its work is done.
-    fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call;
+    /// A device that can give up a kernel does so before `limit` is over, and says where it was.
+    fn call(
+        &mut self,
+        memory: &Map,
+        buffers: &[Buffer],
+        arguments: &[Argument],
+        limit: Duration,
+    ) -> Call;
 
     /// Keeps what the last call was given, as content 0 or 1 of the series to come, which call with
     /// its arguments.

@@ -386,7 +386,7 @@ impl Judge {
             Outcome::Mapped => {}
             other => return Err(out_of_turn(&other)),
         }
-        let call = Request::Call { buffers: shared.buffers().to_vec(), arguments };
+        let call = Request::Call { buffers: shared.buffers().to_vec(), arguments, limit };
         match link.ask(&call, None, limit)? {
             Outcome::Called(call) => Ok(call),
             other => Err(out_of_turn(&other)),

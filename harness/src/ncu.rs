@@ -293,7 +293,7 @@ pub fn once(order: &Path) -> Result<(), String> {
     let map = Map::new(shared.fd(), shared.len()).map_err(|error| error.to_string())?;
     let buffers: Vec<Buffer> = shared.buffers().to_vec();
     let mut device = Cuda::open(&subpoena.library, &context)?;
-    match device.call(&map, &buffers, &subpoena.arguments) {
+    match device.call(&map, &buffers, &subpoena.arguments, Duration::MAX) {
         Call::Failed(mishap) => Err(mishap.text),
         Call::Returned { .. } | Call::Faulted(_) => Ok(()),
     }

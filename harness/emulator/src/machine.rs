@@ -30,8 +30,6 @@ pub struct Config {
     /// Compute capability: (10, 0).
     pub capability: (u32, u32),
     pub level: Level,
-    /// Give up a launch at this moment.
-    pub deadline: Option<Instant>,
     /// Look for races and for values that nobody made, on one host thread.
     pub sanitize: bool,
     /// Leave the order of splits, warps and CTAs to chance, on one host thread; the same number gives
@@ -48,7 +46,6 @@ impl Default for Config {
             sms: 148,
             capability: (10, 0),
             level: Level::detect(),
-            deadline: None,
             sanitize: false,
             seed: None,
         }
@@ -70,6 +67,8 @@ pub struct Machine {
     config: Config,
     memory: GlobalMemory,
     launching: Mutex<()>,
+    /// When launches are given up.
+    deadline: Mutex<Option<Instant>>,
     /// What kernels have printed, and nobody has taken yet.
     printed: Mutex<Vec<u8>>,
 }
@@ -113,7 +112,13 @@ pub struct LaunchConfig {
 impl Machine {
     pub fn new(config: Config) -> Self {
         let memory = GlobalMemory::new(config.memory, config.sanitize);
-        Self { config, memory, launching: Mutex::default(), printed: Mutex::default() }
+        Self {
+            config,
+            memory,
+            launching: Mutex::default(),
+            deadline: Mutex::default(),
+            printed: Mutex::default(),
+        }
     }
 
     pub fn config(&self) -> &Config {
@@ -122,6 +127,12 @@ impl Machine {
 
     pub fn memory(&self) -> &GlobalMemory {
         &self.memory
+    }
+
+    /// Give up launches that are not over at this moment, which is looked at whenever a warp has run for
+    /// some thousand blocks of code: the fault says where it was.
+    pub fn give_up_at(&self, deadline: Option<Instant>) {
+        *self.deadline.lock().unwrap_or_else(|e| e.into_inner()) = deadline;
     }
 
     /// What kernels have printed since it was last asked.
@@ -239,7 +250,7 @@ impl Machine {
             resident,
             index_slots: Launch::index_slots(program),
             sms: self.config.sms,
-            deadline: self.config.deadline,
+            deadline: *self.deadline.lock().unwrap_or_else(|e| e.into_inner()),
             sanitize: self.config.sanitize,
             seed: self.config.seed,
         };

@@ -12,6 +12,7 @@ mod kernels;
 mod stopwatch;
 
 use std::path::Path;
+use std::time::Duration;
 
 use cudarc::driver::DriverError;
 
@@ -99,7 +100,13 @@ impl Cuda {
 }
 
 impl Device for Cuda {
-    fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
+    fn call(
+        &mut self,
+        memory: &Map,
+        buffers: &[Buffer],
+        arguments: &[Argument],
+        _: Duration,
+    ) -> Call {
         self.buffers = buffers.to_vec();
         self.arguments = arguments.to_vec();
         self.run(memory).unwrap_or_else(Call::Failed)

@@ -4,6 +4,7 @@
 //! under its parameter's name; nothing is copied up or down.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ::emulator::cudart::DeviceModel;
 use ::emulator::cudart::session::{self, LaunchRecord, Options};
@@ -57,10 +58,20 @@ pub fn start(arch: &str, kernels: &[KernelFacts], scrutiny: Scrutiny) -> Result<
     Ok(())
 }
 
+/// Part of the limit after which a launch is given up; the rest is for saying where.
+const IN_TIME: f64 = 0.9;
+
 impl Device for Emulator {
-    fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
+    fn call(
+        &mut self,
+        memory: &Map,
+        buffers: &[Buffer],
+        arguments: &[Argument],
+        limit: Duration,
+    ) -> Call {
         let addresses = offsets(memory.base().addr() as u64, buffers);
         session::with_machine(|machine| {
+            machine.give_up_at(Instant::now().checked_add(limit.mul_f64(IN_TIME)));
             for (buffer, address) in buffers.iter().zip(&addresses) {
                 let Buffer { name, len, blank, .. } = buffer;
                 machine.memory().register(*address, *len as u64, name, *blank);

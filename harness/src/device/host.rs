@@ -1,6 +1,7 @@
 //! No device at all: `solution` as host code, on the shared memory itself.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::entry::offsets;
 use super::{Argument, Buffer, Call, Device, Entry};
@@ -15,7 +16,13 @@ impl Host {
 }
 
 impl Device for Host {
-    fn call(&mut self, memory: &Map, buffers: &[Buffer], arguments: &[Argument]) -> Call {
+    fn call(
+        &mut self,
+        memory: &Map,
+        buffers: &[Buffer],
+        arguments: &[Argument],
+        _: Duration,
+    ) -> Call {
         self.0.call(&offsets(memory.base().addr() as u64, buffers), arguments);
         Call::Returned {
             sample: None,

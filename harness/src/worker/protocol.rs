@@ -8,6 +8,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -34,8 +35,8 @@ pub enum Request {
     /// Comes with a descriptor: map this many bytes of it, instead of what was mapped before.
     /// Answered by `Mapped` or `Refused`.
     Map { len: usize },
-    /// Call `solution` once. Answered by `Called`.
-    Call { buffers: Vec<Buffer>, arguments: Vec<Argument> },
+    /// Call `solution` once; who can, gives up in time for the limit. Answered by `Called`.
+    Call { buffers: Vec<Buffer>, arguments: Vec<Argument>, limit: Duration },
     /// Measure the GPU's memory. Answered by `Measured` or `Refused`.
     Ceilings,
     /// Keep what the last call was given, as content 0 or 1. Answered by `Done` or `Failed`.

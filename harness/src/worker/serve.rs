@@ -50,9 +50,9 @@ pub fn serve(claims: &OwnedFd) {
                     Err::<OwnedFd, std::io::Error>(error) => Outcome::Refused(error.to_string()),
                 }
             }
-            Request::Call { buffers, arguments } => match (&mut device, &memory) {
+            Request::Call { buffers, arguments, limit } => match (&mut device, &memory) {
                 (Some(device), Some(memory)) => {
-                    let call = device.call(memory, &buffers, &arguments);
+                    let call = device.call(memory, &buffers, &arguments, limit);
                     flush();
                     Outcome::Called(call)
                 }

@@ -283,6 +283,12 @@ impl Cta {
         Turn::Fault { warp: stuck }
     }
 
+    /// A warp that goes on and on.
+    pub fn busy(&self) -> Option<usize> {
+        let idle = |number: &usize| self.warps[*number].ended() || self.waits[*number].is_some();
+        (0..self.warps.len()).find(|number| !idle(number))
+    }
+
     /// Block and instruction where `warp` stands.
     pub fn place(&self, warp: usize) -> (u32, u32) {
         self.warps[warp].at

@@ -9,7 +9,7 @@ use super::Core;
 use super::Tally;
 use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
-use super::cta::{Place, Turn};
+use super::cta::{Cta, Place, Turn};
 use super::dice::Dice;
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
@@ -251,9 +251,12 @@ impl<'a> Host<'a> {
                         return Ok(false);
                     }
                     if self.launch.out_of_time() {
-                        let what = "the time that this launch may take".to_owned();
+                        let what = "the time that it may take".to_owned();
                         self.core.stop(FaultKind::Budget { what }, 0);
-                        return Err(self.stopped(cluster, 0, 0));
+                        let busy = |(rank, cta): (usize, &Cta)| Some((rank, cta.busy()?));
+                        let found = cluster.ctas.iter().enumerate().find_map(busy);
+                        let (rank, warp) = found.unwrap_or((0, 0));
+                        return Err(self.stopped(cluster, rank, warp));
                     }
                     patience -= 1;
                     if patience == 0 {

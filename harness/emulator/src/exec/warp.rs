@@ -271,6 +271,7 @@ impl Warp {
                 now.ip = 0;
                 fuel -= 1;
                 if fuel == turn_ends {
+                    self.at = (now.block, program.blocks[now.block as usize].first);
                     // Alone, it most likely waits for another warp or CTA.
                     let alone = !self.splits.iter().any(|split| split.state == State::Ready);
                     self.splits.push(now);
