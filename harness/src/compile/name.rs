@@ -4,6 +4,10 @@ use cpp_demangle::{DemangleOptions, Symbol};
 
 /// `_Z8quantizeILi4EEvPKf` becomes `quantize<4>`; what is not mangled stays.
 pub fn readable(mangled: &str) -> String {
+    // Else it would be taken for a type, and an array `a` for a `signed char`.
+    if !mangled.starts_with("_Z") {
+        return mangled.to_owned();
+    }
     let options = DemangleOptions::new().no_params().no_return_type();
     let name =
         Symbol::new(mangled).ok().and_then(|symbol| symbol.demangle_with_options(&options).ok());
@@ -40,6 +44,7 @@ mod tests {
             ("_ZN39_GLOBAL__N__77936e7f_7_unit_cu_3fb8d5222kkILi3EEEvPKfPhm", "kk<3>"),
             ("_Z8quantizeIfLb1EEvPKT_Phm", "quantize<float, true>"),
             ("plain_c_name", "plain_c_name"),
+            ("a", "a"),
             ("_Z", "_Z"),
             ("", ""),
         ] {

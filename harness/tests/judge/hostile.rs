@@ -158,7 +158,7 @@ fn late_writes_do_not_count() {
 fn a_forged_claim() {
     let body = r#"
         const char* claim = "{\"Called\":{\"Returned\":{\"host_ns\":1,\"device_ns\":1.0,"
-                            "\"launches\":[],\"unsupported\":[],\"errors\":[]}}}";
+                            "\"launches\":[],\"profiles\":[],\"unsupported\":[],\"errors\":[]}}}";
         uint32_t len = strlen(claim);
         for (int fd = 3; fd < 256; ++fd) {
             struct stat s;
