@@ -1,10 +1,11 @@
 //! Running a decoded program: lanes, warps, CTAs, grids.
 //!
 //! ```text
-//! grid.rs     CTAs over host threads
+//! grid.rs     CTAs over host threads; dice.rs: in an order left to chance
 //!  cluster.rs CTAs in turns, most often one
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
+//!      straight.rs  a block's instructions, one after another; with the sanitizer around each
 //!       core.rs what an instruction sees: registers of the warp, memories, counters (tally.rs)
 //!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled twice
 //!         access.rs          loads, stores, atomics
