@@ -62,6 +62,8 @@ pub struct Sanitizer {
     pub ip: u32,
     /// For each element that the instruction loads, the lanes that get nothing defined.
     loaded: [u32; 32],
+    /// Of the instruction that runs, the lanes whose result needs one source only (`watch.rs`).
+    decided: u32,
     /// The allocation of the latest global access, by its place in the table.
     range: Option<usize>,
     /// The first read, by each instruction, of what nobody had written.
@@ -79,6 +81,7 @@ impl Sanitizer {
             warp: 0,
             ip: 0,
             loaded: [0; 32],
+            decided: 0,
             range: None,
             reads: std::collections::HashMap::new(),
             earlier: None,

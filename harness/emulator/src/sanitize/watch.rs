@@ -46,12 +46,39 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
             // SAFETY: passed on.
             unsafe { access(sanitizer, core, inst, effect, touch, Access::Atomic) }
         }),
+        Deed::Select | Deed::Absorb(_) => with(core, |sanitizer, core| {
+            // Now, as the result may take the place of what decides.
+            // SAFETY: passed on.
+            sanitizer.decided = unsafe { decided(core, inst, effect.deed) };
+            Ok(())
+        }),
         Deed::Fence => with(core, |sanitizer, _| {
             sanitizer.grid.fence();
             Ok(())
         }),
         _ => Ok(()),
     }
+}
+
+/// Of a selection, the lanes that take the first source; of `and` and `or`, those for which one defined
+/// source is enough.
+///
+/// # Safety
+/// As for the instruction's handler.
+unsafe fn decided(core: &Core, inst: &Inst, deed: Deed) -> u32 {
+    let Deed::Absorb(value) = deed else {
+        // SAFETY: lowering keeps slots within the file.
+        return unsafe { core.predicate(inst.c) };
+    };
+    let mut decided = 0;
+    for slot in [inst.a, inst.b] {
+        // SAFETY: the warp that runs set it; as above.
+        let (lost, lanes) =
+            unsafe { ((*core.defined).undefined(slot / SLOT as u32), core.read::<u32>(slot)) };
+        let decides = |l: &u32| lost >> l & 1 == 0 && lanes[*l as usize] == value;
+        decided |= (0..32).filter(decides).fold(0, |mask, l| mask | 1 << l);
+    }
+    decided
 }
 
 /// What the instruction at `ip` has made of what.
@@ -77,26 +104,17 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
             written.iter().for_each(|&to| registers.set(to, mask, all, source));
         }
         Deed::Select => {
-            // SAFETY: lowering keeps slots within the file.
-            let chosen = unsafe { core.predicate(inst.c) };
+            let chosen = core.sanitizer.as_deref().map_or(0, |sanitizer| sanitizer.decided);
             let [a, b, by] = [inst.a, inst.b, inst.c].map(|slot| slot / SLOT as u32);
             let lanes = registers.undefined(a) & chosen | registers.undefined(b) & !chosen;
             let undefined = lanes | registers.undefined(by);
             let (_, source) = registers.any(&[a, b, by], mask);
             written.iter().for_each(|&to| registers.set(to, mask, undefined, source));
         }
-        Deed::Absorb(value) => {
-            let (mut undefined, source) = registers.any(read, mask);
-            if undefined != 0 {
-                for slot in [inst.a, inst.b] {
-                    let lost = registers.undefined(slot / SLOT as u32);
-                    // SAFETY: lowering keeps slots within the file.
-                    let lanes = unsafe { core.read::<u32>(slot) };
-                    let decides = |l: &u32| lost >> l & 1 == 0 && lanes[*l as usize] == value;
-                    (0..32).filter(decides).for_each(|l| undefined &= !(1 << l));
-                }
-            }
-            written.iter().for_each(|&to| registers.set(to, mask, undefined, source));
+        Deed::Absorb(_) => {
+            let (undefined, source) = registers.any(read, mask);
+            let decided = core.sanitizer.as_deref().map_or(0, |sanitizer| sanitizer.decided);
+            written.iter().for_each(|&to| registers.set(to, mask, undefined & !decided, source));
         }
         Deed::Load(_) => {
             let sanitizer = core.sanitizer.as_deref();
