@@ -28,8 +28,8 @@ bless:
 
 # The emulator's speed beside what it shall reach and beside scalar C++. Needs g++. (In criterion's
 # words: `cargo bench -p nibble-emulator --bench yardsticks`.)
-bench:
-    cargo bench -p nibble-emulator --bench bars
+bench *PARTS:
+    cargo bench -p nibble-emulator --bench bars -- {{PARTS}}
 
 # The parser and the lowering never panic; the parser prints what it parsed. Needs cargo-fuzz and a nightly compiler.
 fuzz TARGET="ptx" SECONDS="60":

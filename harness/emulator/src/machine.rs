@@ -1,20 +1,22 @@
 //! The emulated GPU: load modules, launch kernels.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::counters::Counters;
-use crate::exec::{Launch, Level, Stopped, Tally, run_grid};
-use crate::fault::{Fault, FaultKind, Site, SourcePoint};
-use crate::lower::{self, Environment};
+use crate::exec::{Launch, Level, Tally, run_grid};
+use crate::fault::Fault;
 use crate::memory::{GlobalMemory, OutOfMemory};
 use crate::profile::KernelProfile;
-use crate::program::{ParamLayout, Program};
-use crate::ptx::ast::{self, Directives};
-use crate::ptx::{ParseError, SourceMap};
+use crate::program::Program;
+use crate::ptx::ParseError;
 
+mod kernel;
+mod module;
 mod variables;
+
+pub use kernel::Kernel;
+pub use module::LoadedModule;
 
 /// What is emulated, and with what.
 #[derive(Clone, Debug)]
@@ -73,32 +75,6 @@ pub struct Machine {
     printed: Mutex<Vec<u8>>,
 }
 
-/// PTX that has been loaded: its variables have addresses, its kernels can be launched.
-pub struct LoadedModule {
-    text: Arc<str>,
-    level: Level,
-    sanitize: bool,
-    /// Addresses and sizes of module-scope variables.
-    symbols: HashMap<String, (u64, u64)>,
-    names: Vec<String>,
-    kernels: Mutex<HashMap<String, Arc<Kernel>>>,
-}
-
-/// A kernel, lowered at its first use.
-pub struct Kernel {
-    pub name: String,
-    pub params: Vec<ParamLayout>,
-    pub param_bytes: u32,
-    pub directives: Directives,
-    /// Bytes of static shared memory.
-    pub static_shared: u32,
-    /// Bytes of local memory of a thread.
-    pub local_bytes: u32,
-    program: Result<Program, String>,
-    text: Arc<str>,
-    files: Vec<(u32, String)>,
-}
-
 /// How a kernel is to be launched. Limits of the hardware are the caller's business.
 pub struct LaunchConfig {
     pub kernel: Arc<Kernel>,
@@ -145,24 +121,7 @@ impl Machine {
     /// # Errors
     /// Where the text is no PTX, or its variables do not fit or refer to what is not there.
     pub fn load(&self, ptx: &str) -> Result<Arc<LoadedModule>, LoadError> {
-        let module = crate::ptx::parse(ptx)?;
-        let symbols = variables::place(&module, &self.memory)?;
-        if module.functions.iter().any(|function| function.name == "malloc") {
-            self.memory.provide_heap()?;
-        }
-        Ok(Arc::new(LoadedModule {
-            text: Arc::from(ptx),
-            level: self.config.level,
-            sanitize: self.config.sanitize,
-            symbols,
-            names: module
-                .functions
-                .iter()
-                .filter(|f| f.entry && f.body.is_some())
-                .map(|f| f.name.to_owned())
-                .collect(),
-            kernels: Mutex::default(),
-        }))
+        LoadedModule::new(ptx, &self.config, &self.memory).map(Arc::new)
     }
 
     /// Run a kernel to its end. `params` are laid out as [`Kernel::params`] say.
@@ -263,137 +222,3 @@ impl Machine {
 
 /// CTAs under way at a time, where they need not all be.
 const RESIDENT: usize = 128;
-
-impl LoadedModule {
-    /// Names of the kernels.
-    pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
-    }
-
-    /// Address and bytes of a module-scope variable.
-    pub fn symbol(&self, name: &str) -> Option<(u64, u64)> {
-        self.symbols.get(name).copied()
-    }
-
-    /// A kernel by its name in the PTX, lowered now if it was not before.
-    pub fn kernel(&self, name: &str) -> Option<Arc<Kernel>> {
-        let mut kernels = self.kernels.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(kernel) = kernels.get(name) {
-            return Some(kernel.clone());
-        }
-        let kernel = Arc::new(self.lower(name)?);
-        kernels.insert(name.to_owned(), kernel.clone());
-        Some(kernel)
-    }
-
-    fn lower(&self, name: &str) -> Option<Kernel> {
-        // Parsed again rather than kept: the tree borrows from the text.
-        let module = crate::ptx::parse(&self.text).ok()?;
-        // Declarations first, so that a definition of the same name replaces them.
-        let (declared, defined): (Vec<_>, Vec<_>) =
-            module.functions.iter().partition(|function| function.body.is_none());
-        let functions: HashMap<&str, &ast::Function> =
-            declared.into_iter().chain(defined).map(|f| (f.name, f)).collect();
-        let function = *functions.get(name).filter(|f| f.entry)?;
-        let addresses = self.symbols.iter().map(|(name, (at, _))| (name.clone(), *at)).collect();
-        let sanitize = self.sanitize;
-        let environment =
-            Environment { module: &module, addresses: &addresses, functions: &functions, sanitize };
-        let lowered = lower::lower(&environment, function, self.level);
-        let program = lowered.map_err(|error| error.message);
-        let of = |f: fn(&Program) -> u32| program.as_ref().map_or(0, f);
-        Some(Kernel {
-            name: name.to_owned(),
-            params: program.as_ref().map(|p| p.params.clone()).unwrap_or_default(),
-            param_bytes: of(|p| p.param_bytes),
-            directives: function.directives.clone(),
-            static_shared: of(|p| p.static_shared),
-            local_bytes: of(|p| p.local_bytes),
-            program,
-            text: self.text.clone(),
-            files: module.files.iter().map(|(n, path)| (*n, (*path).to_owned())).collect(),
-        })
-    }
-}
-
-impl Kernel {
-    fn unsupported(&self, what: String) -> Fault {
-        Fault {
-            kernel: self.name.clone(),
-            kind: FaultKind::Unsupported { what },
-            instruction: String::new(),
-            ptx_line: 0,
-            source: Vec::new(),
-            block: [0; 3],
-            thread: [0; 3],
-            active_lanes: 0,
-            other: None,
-        }
-    }
-
-    /// A stop, with everything that a reader wants to know of the place.
-    fn fault(&self, program: &Program, launch: &Launch, stopped: Stopped) -> Fault {
-        let block = &program.blocks[stopped.block as usize];
-        let inside = stopped.ip >= block.first && stopped.ip < block.end;
-        let origin = if inside {
-            program.code[stopped.ip as usize].origin
-        } else {
-            block.origins.end.saturating_sub(1)
-        };
-        let Site { instruction, ptx_line, source, .. } = self.site(program, origin);
-        let [width, height, _] = launch.block;
-        let thread = |warp: u32, lane: u32| {
-            let thread = warp * 32 + lane;
-            [thread % width, thread / width % height, thread / (width * height)]
-        };
-        let other = stopped.earlier.map(|earlier| Site {
-            block: earlier.cta.map_or(stopped.cta, |cta| launch.index_of(cta.into())),
-            thread: earlier.thread.map(|(warp, lane)| thread(warp, lane)),
-            ..self.site(program, program.code[earlier.ip as usize].origin)
-        });
-        Fault {
-            kernel: self.name.clone(),
-            kind: stopped.kind,
-            instruction,
-            ptx_line,
-            source,
-            block: stopped.cta,
-            thread: thread(stopped.warp, stopped.lane),
-            active_lanes: stopped.mask,
-            other,
-        }
-    }
-
-    /// A place in the program, in the words of its text and its source.
-    fn site(&self, program: &Program, origin: u32) -> Site {
-        let origin = program.origins.get(origin as usize);
-        let span = origin.map(|origin| origin.span.clone()).unwrap_or_default();
-        let text = self.text.get(span.start as usize..span.end as usize);
-        let location = origin.and_then(|o| program.locations.get(o.location? as usize));
-        let line = SourceMap::new(&self.text).start(&span).line;
-        Site {
-            instruction: text.unwrap_or("").to_owned(),
-            ptx_line: if origin.is_some() { line } else { 0 },
-            source: self.chain(location),
-            block: [0; 3],
-            thread: None,
-        }
-    }
-
-    /// A location and the calls it was inlined through.
-    fn chain(&self, location: Option<&ast::SourceLocation>) -> Vec<SourcePoint> {
-        let mut points = Vec::new();
-        let mut next = location;
-        while let Some(location) = next {
-            let file = self.files.iter().find(|(index, _)| *index == location.file);
-            points.push(SourcePoint {
-                file: file.map_or_else(|| "?".to_owned(), |(_, path)| path.clone()),
-                line: location.line,
-                column: location.column,
-                function: location.function.as_deref().map(str::to_owned),
-            });
-            next = location.inlined_at.as_deref();
-        }
-        points
-    }
-}

@@ -29,7 +29,7 @@ impl Flattener<'_, '_> {
             Operand::Name(name) => Some(*name),
             _ => None,
         });
-        let found = target.and_then(|name| self.environment.functions.get(name).copied());
+        let found = target.and_then(|name| self.environment.function(name));
         if let (Some(name), Some(function)) = (target, found)
             && function.body.is_none()
             && let Some(form) = isa::find(name, &[])
@@ -63,7 +63,7 @@ impl Flattener<'_, '_> {
             }
             (Some(name), Some(function), _) => {
                 let prototype = Prototype::new(&function.returns, &function.params);
-                let outlined = self.recursive.contains(name) || self.calls.len() > DEEPEST;
+                let outlined = self.environment.recursive.contains(name) || self.calls.len() > DEEPEST;
                 outlined.then_some((Callee::Function(name), prototype))
             }
             (_, None, Some(pointer)) => {

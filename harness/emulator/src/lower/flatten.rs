@@ -5,10 +5,9 @@
 //! with its `.param` variables in the thread's local memory, where caller and callee both find
 //! them; so a call costs nothing at run time. `outlined.rs` has the calls for which that cannot be.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::outlined::{Outline, Prototype};
-use super::reach;
 use super::variables::MOST_BYTES;
 use super::{Environment, LowerError, Reg, Registers};
 use crate::isa::{self, Class, Modifiers, Row};
@@ -135,8 +134,6 @@ pub struct Flattener<'a, 'e> {
     pub calls: Vec<String>,
     /// Where `ret` goes in an inlined body.
     pub returns: Vec<usize>,
-    /// Functions that cannot be inlined.
-    pub recursive: HashSet<String>,
     pub prototypes: HashMap<String, Prototype>,
     pub outline: Option<Outline>,
     /// In an outlined function: its frame, and how much of that is in use.
@@ -173,7 +170,6 @@ pub fn flatten(
         location: None,
         calls: vec![function.name.to_owned()],
         returns: Vec::new(),
-        recursive: reach::recursive(environment),
         prototypes: HashMap::new(),
         outline: None,
         own: None,

@@ -19,6 +19,7 @@ mod compare;
 mod copies;
 mod effects;
 mod emit;
+mod environment;
 mod flatten;
 mod lanes;
 mod matrix;
@@ -36,7 +37,7 @@ mod wmma;
 
 use std::collections::HashMap;
 
-pub use outlined::address_of;
+pub use environment::Environment;
 pub use variables::extent;
 
 use crate::exec::{Handlers, Level};
@@ -236,16 +237,6 @@ pub struct Block {
     pub end: End,
     /// The PTX instructions it holds: a range of origins.
     pub origins: std::ops::Range<u32>,
-}
-
-/// Where module-scope variables are, for names that a function does not declare itself.
-pub struct Environment<'a> {
-    pub module: &'a ast::Module<'a>,
-    /// Addresses of `.global` and `.const` variables.
-    pub addresses: &'a HashMap<String, u64>,
-    pub functions: &'a HashMap<&'a str, &'a ast::Function<'a>>,
-    /// Whether launches will be sanitized.
-    pub sanitize: bool,
 }
 
 /// What keeps a function from being lowered at all.

@@ -81,13 +81,13 @@ impl Flattener<'_, '_> {
             Some(Entry::Labels(labels)) => return Value::Labels(labels.clone()),
             None => {}
         }
-        if let Some(&address) = self.environment.addresses.get(name) {
+        if let Some(&(address, _)) = self.environment.symbols.get(name) {
             return Value::Variable(Place { space: Space::Global, address, base: None }, 0);
         }
         if let Some(special) = isa::Special::named(name) {
             return Value::Special(special);
         }
-        if let Some(address) = super::address_of(self.environment.module, name) {
+        if let Some(address) = self.environment.address_of(name) {
             return Value::Integer(address);
         }
         match name {

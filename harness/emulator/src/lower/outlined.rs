@@ -43,10 +43,9 @@ const HEADER: u64 = 8;
 const FUNCTIONS: u64 = 0x3000_0000_0000_0000;
 const APART: u64 = 16;
 
-/// The number that stands for a function of the module where its address is taken.
-pub fn address_of(module: &ast::Module, name: &str) -> Option<u64> {
-    let index = module.functions.iter().position(|function| function.name == name)?;
-    Some(FUNCTIONS + APART * index as u64)
+/// The number that stands for the function of the module with this index.
+pub fn address(index: usize) -> u64 {
+    FUNCTIONS + APART * index as u64
 }
 
 /// What a kernel needs beside its own code once a function is outlined, or memory taken of the stack.
@@ -252,7 +251,7 @@ impl Flattener<'_, '_> {
     }
 
     fn outlined_body(&mut self, name: &str) -> Result<(), LowerError> {
-        let Some(&function) = self.environment.functions.get(name) else { return Ok(()) };
+        let Some(function) = self.environment.function(name) else { return Ok(()) };
         let (frame, stack) = self.outline();
         let before = std::mem::take(&mut self.out.items);
         let entry = self.entry(name);

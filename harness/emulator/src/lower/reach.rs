@@ -5,51 +5,54 @@ use std::collections::{HashMap, HashSet};
 use super::Environment;
 use super::flatten::DEEPEST;
 use super::variables::extent;
-use crate::ptx::ast::{self, Initializer, Operand, Space, Statement};
+use crate::ptx::ast::{self, Initializer, Module, Operand, Space, Statement};
 
-/// Names that a function's operands mention, and those of what it calls.
-pub fn mentioned<'a>(
-    function: &'a ast::Function<'a>,
-    environment: &Environment<'a>,
-    names: &mut Vec<&'a str>,
-    seen: &mut Vec<&'a str>,
-    depth: usize,
-) {
-    let mut work: Vec<&[Statement]> = vec![function.body.as_deref().unwrap_or_default()];
-    let mut callees = Vec::new();
-    while let Some(statements) = work.pop() {
-        for statement in statements {
-            match statement {
-                Statement::Scope(inner) => work.push(inner),
-                Statement::Instruction(instruction) => {
-                    let mut operands: Vec<&Operand> = instruction.operands.iter().collect();
-                    while let Some(operand) = operands.pop() {
-                        match operand {
-                            Operand::Name(name)
-                            | Operand::Offset { name, .. }
-                            | Operand::Address { base: Some(name), .. }
-                                if !name.starts_with('%') =>
-                            {
-                                names.push(name);
-                                if let Some(&callee) = environment.functions.get(name) {
-                                    callees.push(callee);
-                                }
-                            }
-                            Operand::Vector(list) | Operand::AddressList(list) => {
-                                operands.extend(list);
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
+/// What a kernel mentions, itself and through what it calls.
+#[derive(Default)]
+pub struct Mentioned<'e> {
+    pub names: HashSet<&'e str>,
+    /// In the order of their first call.
+    pub callees: Vec<&'e ast::Function<'e>>,
+    seen: HashSet<&'e str>,
+}
+
+impl<'e> Mentioned<'e> {
+    pub fn by(kernel: &'e ast::Function<'e>, environment: &'e Environment<'e>) -> Self {
+        let mut mentioned = Self::default();
+        mentioned.seen.insert(kernel.name);
+        mentioned.add(kernel, environment, 0);
+        mentioned
     }
-    for callee in callees {
-        if depth < DEEPEST && !seen.contains(&callee.name) {
-            seen.push(callee.name);
-            mentioned(callee, environment, names, seen, depth + 1);
+
+    fn add(
+        &mut self,
+        function: &'e ast::Function<'e>,
+        environment: &'e Environment<'e>,
+        depth: usize,
+    ) {
+        let mut callees = Vec::new();
+        each_instruction(function, &mut |instruction| {
+            let mut operands: Vec<&Operand> = instruction.operands.iter().collect();
+            while let Some(operand) = operands.pop() {
+                match operand {
+                    Operand::Name(name)
+                    | Operand::Offset { name, .. }
+                    | Operand::Address { base: Some(name), .. }
+                        if !name.starts_with('%') =>
+                    {
+                        self.names.insert(name);
+                        callees.extend(environment.function(name));
+                    }
+                    Operand::Vector(list) | Operand::AddressList(list) => operands.extend(list),
+                    _ => {}
+                }
+            }
+        });
+        for callee in callees {
+            if depth < DEEPEST && self.seen.insert(callee.name) {
+                self.callees.push(callee);
+                self.add(callee, environment, depth + 1);
+            }
         }
     }
 }
@@ -80,7 +83,7 @@ pub fn taken(environment: &Environment) -> Vec<String> {
         }
     }
     let mut names = HashSet::new();
-    let module = environment.module;
+    let module = &environment.module;
     let initializers = module.variables.iter().filter_map(|variable| variable.initializer.as_ref());
     initializers.for_each(|initializer| symbols(initializer, &mut names));
     for function in &module.functions {
@@ -93,16 +96,16 @@ pub fn taken(environment: &Environment) -> Vec<String> {
             }
         });
     }
-    let has_body = |name: &&str| environment.functions.get(*name).is_some_and(|f| f.body.is_some());
+    let has_body = |name: &&str| environment.function(name).is_some_and(|f| f.body.is_some());
     let mut taken: Vec<String> = names.into_iter().filter(has_body).map(str::to_owned).collect();
     taken.sort();
     taken
 }
 
 /// Functions that may call themselves, at once or through others.
-pub fn recursive(environment: &Environment) -> HashSet<String> {
+pub fn recursive<'a>(module: &Module<'a>) -> HashSet<&'a str> {
     let mut calls = HashMap::<&str, HashSet<&str>>::new();
-    for function in &environment.module.functions {
+    for function in &module.functions {
         let of = calls.entry(function.name).or_default();
         each_instruction(function, &mut |instruction| {
             let names = instruction.operands.iter().filter_map(|operand| match operand {
@@ -125,7 +128,7 @@ pub fn recursive(environment: &Environment) -> HashSet<String> {
         }
         false
     };
-    calls.keys().filter(|name| reaches_itself(name)).map(|&name| name.to_owned()).collect()
+    calls.keys().filter(|name| reaches_itself(name)).copied().collect()
 }
 
 fn each_instruction<'a>(

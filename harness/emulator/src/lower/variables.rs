@@ -1,7 +1,7 @@
 //! Variables: what they take, and where they are.
 
 use super::flatten::{Entry, Flattener, Place};
-use super::reach::{collect_shared, mentioned};
+use super::reach::{Mentioned, collect_shared};
 use super::{LowerError, Width};
 use crate::isa;
 use crate::program::ParamLayout;
@@ -44,13 +44,11 @@ impl Flattener<'_, '_> {
     /// Give every `.shared` variable that the kernel can reach its offset, those of unknown size
     /// last: they all begin where the static ones end.
     pub fn shared_variables(&mut self, function: &ast::Function) {
-        let mut names = Vec::new();
-        let mut seen = vec![function.name];
-        mentioned(function, self.environment, &mut names, &mut seen, 0);
+        let mentioned = Mentioned::by(function, self.environment);
         let shared = |variable: &&ast::Variable| variable.space == Space::Shared;
         let module = &self.environment.module.variables;
         let mut dynamic = Vec::new();
-        for variable in module.iter().filter(shared).filter(|v| names.contains(&v.name)) {
+        for variable in module.iter().filter(shared).filter(|v| mentioned.names.contains(v.name)) {
             let (size, align) = extent(variable);
             if variable.external && size == 0 {
                 let frame = &mut self.out.frame;
@@ -64,10 +62,8 @@ impl Flattener<'_, '_> {
         // once they are counted.
         let mut local = Vec::new();
         collect_shared(function.body.as_deref().unwrap_or_default(), &mut local, 0);
-        for name in &seen[1..] {
-            if let Some(callee) = self.environment.functions.get(name) {
-                collect_shared(callee.body.as_deref().unwrap_or_default(), &mut local, 0);
-            }
+        for callee in mentioned.callees {
+            collect_shared(callee.body.as_deref().unwrap_or_default(), &mut local, 0);
         }
         let mut end = u64::from(self.out.frame.static_shared);
         for (size, align) in local {

@@ -5,14 +5,16 @@ use std::collections::HashMap;
 
 use super::LoadError;
 use crate::isa::Bits;
+use crate::lower::Environment;
 use crate::memory::{AllocationKind, GlobalMemory};
-use crate::ptx::ast::{Initializer, Module, Operand, Space, Variable};
+use crate::ptx::ast::{Initializer, Operand, Space, Variable};
 
 /// Address and bytes of each `.global` and `.const` variable.
-pub fn place(
-    module: &Module,
+pub fn place<'a>(
+    environment: &Environment<'a>,
     memory: &GlobalMemory,
-) -> Result<HashMap<String, (u64, u64)>, LoadError> {
+) -> Result<HashMap<&'a str, (u64, u64)>, LoadError> {
+    let module = &environment.module;
     let mut symbols = HashMap::new();
     let placed = |v: &&Variable| matches!(v.space, Space::Global | Space::Constant) && !v.external;
     for variable in module.variables.iter().filter(placed) {
@@ -22,7 +24,7 @@ pub fn place(
             _ => AllocationKind::Variable,
         };
         let address = memory.allocate_as(bytes, variable.name, kind)?;
-        symbols.insert(variable.name.to_owned(), (address, bytes));
+        symbols.insert(variable.name, (address, bytes));
     }
     // Initializers last: they may name variables that stand further down.
     for variable in module.variables.iter().filter(placed) {
@@ -32,7 +34,7 @@ pub fn place(
         let mut image = Vec::new();
         let known = |name: &str| {
             let variable = symbols.get(name).map(|(at, _)| *at);
-            variable.or_else(|| crate::lower::address_of(module, name))
+            variable.or_else(|| environment.address_of(name))
         };
         write(initializer, element, variable, &known, &mut image)?;
         if image.len() as u64 > bytes {
