@@ -178,7 +178,8 @@ fn front_end() {
 
 fn main() {
     // Cargo adds `--bench`.
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let parts: [(&str, fn()); 3] =
         [("yardsticks", yardsticks), ("tensor_cores", tensor_cores), ("front_end", front_end)];
     for (name, part) in parts {

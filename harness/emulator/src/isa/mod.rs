@@ -285,8 +285,7 @@ pub fn is_type(name: &str) -> bool {
 impl Form {
     /// What the modifiers mean if this is their form.
     fn read(&self, modifiers: &[&str]) -> Option<Modifiers> {
-        let mut used = [false; 24];
-        let mut read = Modifiers::default();
+        let mut named = [None; 24];
         let mut next_type = 0;
         for &modifier in modifiers {
             let here = if is_type(modifier) {
@@ -295,23 +294,23 @@ impl Form {
                 next_type = index + 1;
                 index
             } else {
-                self.tokens.iter().enumerate().position(|(index, token)| {
-                    index < used.len() && !used[index] && token.names.contains(&modifier)
-                })?
+                self.tokens
+                    .iter()
+                    .zip(&named)
+                    .position(|(token, name)| name.is_none() && token.names.contains(&modifier))?
             };
-            let token = &self.tokens[here];
-            let name = *token.names.iter().find(|name| **name == modifier)?;
-            if *used.get(here)? {
+            let name = self.tokens[here].names.iter().find(|name| **name == modifier)?;
+            if named.get_mut(here)?.replace(*name).is_some() {
                 return None;
             }
-            used[here] = true;
-            if token.is_type {
-                read.types.push(name);
-            }
-            read.flags |= flag::named(name);
         }
-        let complete = |(index, token): (usize, &Token)| token.optional || used[index];
-        self.tokens.iter().enumerate().all(complete).then_some(read)
+        let named = || self.tokens.iter().zip(&named);
+        if !named().all(|(token, name)| token.optional || name.is_some()) {
+            return None;
+        }
+        let types = named().filter(|(token, _)| token.is_type).filter_map(|(_, name)| *name);
+        let flags = named().filter_map(|(_, name)| *name).map(flag::named);
+        Some(Modifiers { flags: flags.fold(0, |all, flag| all | flag), types: types.collect() })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ptx::ast::Space;
 impl Selector {
     /// Space of a load or store as its modifiers say it.
     fn space(flat: &Flat) -> Option<Space> {
-        flat.modifiers.iter().find_map(|modifier| match modifier.as_str() {
+        flat.modifiers.iter().find_map(|modifier| match *modifier {
             "global" => Some(Space::Global),
             "const" => Some(Space::Constant),
             "local" => Some(Space::Local),
@@ -211,7 +211,7 @@ impl Selector {
         let ty = *modifiers.types.last().ok_or_else(String::new)?;
         const NAMES: [&str; 10] =
             ["add", "inc", "dec", "min", "max", "and", "or", "xor", "exch", "cas"];
-        let name = flat.modifiers.iter().map(String::as_str).find(|m| NAMES.contains(m));
+        let name = flat.modifiers.iter().copied().find(|m| NAMES.contains(m));
         let name = name.ok_or_else(String::new)?;
         let (address, imm, space) = self.address(flat, at)?;
         let keep = dst.is_some_and(|dst| *dst != Value::Discard);

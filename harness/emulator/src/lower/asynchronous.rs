@@ -7,10 +7,6 @@ use super::{Reg, Width};
 use crate::exec::{Handlers, bulk, copy_async, mbarrier, reduction};
 use crate::isa::{Modifiers, flag};
 
-fn has(flat: &Flat, name: &str) -> bool {
-    flat.modifiers.iter().any(|modifier| modifier == name)
-}
-
 impl Selector {
     /// An address in a register of 32 bits, its offset added.
     fn shared_address(&mut self, value: &Value) -> Result<Reg, Refusal> {
@@ -72,7 +68,7 @@ impl Selector {
         op.memory = true;
         op.flags = *bytes as u32 | u32::from(space) << flag::SPACE_SHIFT;
         // A policy comes last, where the modifier says that there is one.
-        let policies = usize::from(has(flat, "L2::cache_hint"));
+        let policies = usize::from(flat.has("L2::cache_hint"));
         let size = rest.get(..rest.len() - policies.min(rest.len())).unwrap_or_default();
         match size.first() {
             None => {}
@@ -96,7 +92,7 @@ impl Selector {
     pub fn mbarrier(&mut self, handlers: Handlers, flat: &Flat) -> Result<(), Refusal> {
         let operands = flat.operands.as_slice();
         let mut op = self.op(handlers);
-        let named = |name| has(flat, name);
+        let named = |name| flat.has(name);
         if named("pending_count") {
             let [dst, state] = operands else { return Err(String::new()) };
             op.a = Some(self.source(state, "w", "u64")?);
@@ -163,8 +159,8 @@ impl Selector {
         let spaces: Vec<_> = flat
             .modifiers
             .iter()
-            .filter(|m| matches!(m.as_str(), "global" | "shared::cta" | "shared::cluster"))
-            .map(String::as_str)
+            .copied()
+            .filter(|m| matches!(*m, "global" | "shared::cta" | "shared::cluster"))
             .collect();
         let (target, source) = match spaces.as_slice() {
             ["global", _] => (self.global_operand(to)?, self.shared_address(from)?),
@@ -179,16 +175,16 @@ impl Selector {
         };
         op.list = vec![target, source, self.narrow(size)?];
         let mut rest = rest.iter();
-        if has(flat, "mbarrier::complete_tx::bytes") {
+        if flat.has("mbarrier::complete_tx::bytes") {
             let barrier = rest.next().ok_or_else(String::new)?;
             op.list.push(self.shared_address(barrier)?);
         }
-        if has(flat, "multicast::cluster") {
+        if flat.has("multicast::cluster") {
             op.flags |= bulk::MULTICAST;
             op.list.push(self.narrow(rest.next().ok_or_else(String::new)?)?);
         }
         op.memory = true;
-        if flat.modifiers.iter().any(|m| m == "reduce") {
+        if flat.has("reduce") {
             op.flags |= bulk::REDUCES;
             op.imm = combination(flat, modifiers.types.last().copied()).ok_or_else(String::new)?;
         }
@@ -199,7 +195,7 @@ impl Selector {
     /// `cp.async.bulk.tensor [dst], [map, {coordinates}], [barrier]`, or with the map first.
     pub fn tensor(&mut self, handlers: Handlers, flat: &Flat) -> Result<(), Refusal> {
         let mut op = self.op(handlers);
-        let loads = has(flat, "mbarrier::complete_tx::bytes");
+        let loads = flat.has("mbarrier::complete_tx::bytes");
         let (shared, tensor, rest) = match flat.operands.as_slice() {
             [shared, tensor, rest @ ..] if loads => (shared, tensor, rest),
             [tensor, shared, rest @ ..] => (shared, tensor, rest),
@@ -216,19 +212,19 @@ impl Selector {
             let barrier = rest.next().ok_or_else(String::new)?;
             op.list.push(self.shared_address(barrier)?);
         }
-        if has(flat, "multicast::cluster") {
+        if flat.has("multicast::cluster") {
             op.flags |= bulk::MULTICAST;
             op.list.push(self.narrow(rest.next().ok_or_else(String::new)?)?);
         }
-        if has(flat, "reduce") {
+        if flat.has("reduce") {
             op.flags |= bulk::REDUCES;
         }
         for coordinate in coordinates {
             op.list.push(self.narrow(coordinate)?);
         }
-        if has(flat, "reduce") {
-            op.imm = COMBINATIONS.iter().position(|name| has(flat, name)).ok_or_else(String::new)?
-                as u64;
+        if flat.has("reduce") {
+            op.imm =
+                COMBINATIONS.iter().position(|name| flat.has(name)).ok_or_else(String::new)? as u64;
         }
         self.ops.push(op);
         Ok(())
@@ -238,6 +234,6 @@ impl Selector {
 const COMBINATIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
 
 fn combination(flat: &Flat, ty: Option<&str>) -> Option<u64> {
-    let name = COMBINATIONS.iter().find(|name| has(flat, name))?;
+    let name = COMBINATIONS.iter().find(|name| flat.has(name))?;
     reduction::encode(name, ty?)
 }

@@ -1,19 +1,18 @@
 //! Calls of functions: replaced by the body of what they call, wherever that can be; else see
 //! `outlined.rs`.
 
-use std::collections::HashMap;
-
-use super::flatten::{Base, DEEPEST, Entry, Flattener, Item, Value};
+use super::flatten::{Base, DEEPEST, Flattener, Item, Value};
 use super::outlined::{Callee, Prototype};
+use super::scopes::{Entry, Scope};
 use super::{LowerError, Reg};
 use crate::isa;
-use crate::ptx::ast::{self, Operand, Space};
+use crate::ptx::ast::{self, Operand};
 
-impl Flattener<'_, '_> {
+impl<'a> Flattener<'a> {
     /// Replace a call by the body of what it calls, or by a jump to it.
     pub fn call(
         &mut self,
-        instruction: &ast::Instruction,
+        instruction: &'a ast::Instruction<'a>,
         guard: Option<(Reg, bool)>,
         origin: u32,
     ) -> Result<(), LowerError> {
@@ -40,9 +39,9 @@ impl Flattener<'_, '_> {
                 _ => (None, &[][..]),
             };
             let place = |flattener: &Self, operand: &Operand| match operand {
-                Operand::Name(name) => match flattener.lookup(name) {
+                Operand::Name(name) => match flattener.scopes.lookup(name) {
                     Some(Entry::Variable(place)) => {
-                        Value::Memory { base: Base::Variable(*place), offset: 0 }
+                        Value::Memory { base: Base::Variable(place), offset: 0 }
                     }
                     _ => Value::Discard,
                 },
@@ -53,17 +52,19 @@ impl Flattener<'_, '_> {
             self.push(Ok(form), name, &[], operands, guard, origin);
             return Ok(());
         }
-        let through = target.and_then(|name| self.lookup(name)).and_then(|entry| match entry {
-            Entry::Register(reg) => Some(*reg),
-            _ => None,
-        });
+        let through =
+            target.and_then(|name| self.scopes.lookup(name)).and_then(|entry| match entry {
+                Entry::Register(reg) => Some(reg),
+                _ => None,
+            });
         let outlined = match (target, found, through) {
             (Some(name), Some(function), _) if function.body.is_none() => {
                 return self.refuse_call(format!("a call of `{name}`"), guard, origin);
             }
             (Some(name), Some(function), _) => {
                 let prototype = Prototype::new(&function.returns, &function.params);
-                let outlined = self.environment.recursive.contains(name) || self.calls.len() > DEEPEST;
+                let outlined =
+                    self.environment.recursive.contains(name) || self.calls.len() > DEEPEST;
                 outlined.then_some((Callee::Function(name), prototype))
             }
             (_, None, Some(pointer)) => {
@@ -95,15 +96,13 @@ impl Flattener<'_, '_> {
             return Ok(());
         }
         let Some(function) = found else { return Ok(()) };
-        let bind = |names: &[ast::Variable], values: Option<&&Vec<Operand>>| {
+        let bind = |names: &'a [ast::Variable<'a>], values: Option<&&Vec<Operand>>| {
             let values = values.map_or(&[][..], |list| list.as_slice());
             names
                 .iter()
                 .zip(values)
                 .filter_map(|(variable, value)| match value {
-                    Operand::Name(actual) => {
-                        Some((variable.name.to_owned(), self.lookup(actual)?.clone()))
-                    }
+                    Operand::Name(actual) => Some((variable.name, self.scopes.lookup(actual)?)),
                     _ => None,
                 })
                 .collect::<Vec<_>>()
@@ -113,13 +112,11 @@ impl Flattener<'_, '_> {
             (true, [.., params]) => (None, Some(params)),
             _ => (None, None),
         };
-        let mut scope: HashMap<_, _> = bind(&function.params, params).into_iter().collect();
-        scope.extend(bind(&function.returns, returns));
-        // The body sees its parameters and module scope, nothing of the caller.
-        let outside = module_scope(&self.scopes);
-        let callers = std::mem::replace(&mut self.scopes, vec![outside]);
-        self.scopes.push(scope);
-        self.calls.push(function.name.to_owned());
+        let bound = bind(&function.params, params).into_iter();
+        let parameters = Scope::of(bound.chain(bind(&function.returns, returns)));
+        let inside = self.scopes.of_callee(parameters);
+        let callers = std::mem::replace(&mut self.scopes, inside);
+        self.calls.push(function.name);
         self.returns.push(after);
         let location = self.location;
         let result = self.statements(function.body.as_deref().unwrap_or_default());
@@ -140,11 +137,4 @@ impl Flattener<'_, '_> {
         self.push(Err(what), "call", &[], Vec::new(), guard, origin);
         Ok(())
     }
-}
-
-/// What a callee can see of the outermost scope: shared variables, no registers or labels.
-pub fn module_scope(scopes: &[HashMap<String, Entry>]) -> HashMap<String, Entry> {
-    let shared = |entry: &Entry| matches!(entry, Entry::Variable(p) if p.space == Space::Shared);
-    let outer = scopes.first().into_iter().flatten();
-    outer.filter(|(_, e)| shared(e)).map(|(name, e)| (name.clone(), e.clone())).collect()
 }

@@ -15,7 +15,7 @@ impl Selector {
         modifiers: &Modifiers,
         flat: &Flat,
     ) -> Result<(), Refusal> {
-        let boolean = flat.modifiers.iter().find(|m| ["and", "or", "xor"].contains(&m.as_str()));
+        let boolean = flat.modifiers.iter().find(|m| ["and", "or", "xor"].contains(m));
         let (targets, sources) = flat.operands.split_first().ok_or_else(String::new)?;
         let (first, second) = match targets {
             Value::Pair(first, second) => (first.as_ref(), Some(second.as_ref())),
@@ -61,7 +61,7 @@ impl Selector {
         let [Value::Pair(p, q), sources @ ..] = flat.operands.as_slice() else {
             return Err("one predicate for two comparisons".to_owned());
         };
-        let both = self.predicates(flat, &flat.modifiers, sources)?;
+        let both = self.predicates(flat, flat.modifiers, sources)?;
         for (target, from) in [p, q].into_iter().zip(both) {
             if let Value::Register(target) = target.as_ref() {
                 self.copy(*target, from);
@@ -74,12 +74,13 @@ impl Selector {
     fn predicates(
         &mut self,
         flat: &Flat,
-        modifiers: &[String],
+        modifiers: &[&str],
         sources: &[Value],
     ) -> Result<[Reg; 2], Refusal> {
         let [a, b, rest @ ..] = sources else { return Err(String::new()) };
         let (a, b) = (self.narrow(a)?, self.narrow(b)?);
-        let modifiers: Vec<_> = modifiers.iter().map(|m| m.replace("x2", "")).collect();
+        let modifiers = modifiers.iter().map(|m| m.strip_suffix("x2").unwrap_or(m));
+        let modifiers: Vec<_> = modifiers.collect();
         let both = [0, 1].map(|_| self.registers.fresh(Width::Predicate));
         let sixteen = self.registers.constant(16);
         for (target, upper) in both.into_iter().zip([false, true]) {
@@ -94,7 +95,7 @@ impl Selector {
                 sources.push(Value::Register(half));
             }
             sources.extend(rest.iter().cloned());
-            self.predicate(flat, modifiers.clone(), sources, target)?;
+            self.predicate(flat, &modifiers, &sources, target)?;
         }
         Ok(both)
     }
@@ -103,17 +104,16 @@ impl Selector {
     fn predicate(
         &mut self,
         flat: &Flat,
-        modifiers: Vec<String>,
-        sources: Vec<Value>,
+        modifiers: &[&str],
+        sources: &[Value],
         target: Reg,
     ) -> Result<(), Refusal> {
-        let names: Vec<_> = modifiers.iter().map(String::as_str).collect();
-        let (row, read) = isa::find("setp", &names).ok_or_else(String::new)?;
+        let (row, read) = isa::find("setp", modifiers).ok_or_else(String::new)?;
         let Kind::Compare(widths, handlers) = row.kind else { return Err(String::new()) };
         let mut operands = vec![Value::Register(target)];
-        operands.extend(sources);
+        operands.extend_from_slice(sources);
         let form = Err(String::new());
-        let opcode = "setp".to_owned();
+        let opcode = "setp";
         let inner = Flat { form, opcode, modifiers, operands, guard: None, origin: flat.origin };
         self.compare(widths, handlers, &read, &inner)
     }
@@ -123,8 +123,8 @@ impl Selector {
     pub fn set(&mut self, modifiers: &Modifiers, flat: &Flat) -> Result<(), Refusal> {
         let [dst, sources @ ..] = flat.operands.as_slice() else { return Err(String::new()) };
         let [dtype, stype] = modifiers.types[..] else { return Err(String::new()) };
-        let at = flat.modifiers.iter().position(|m| m == dtype).ok_or_else(String::new)?;
-        let mut rest = flat.modifiers.clone();
+        let at = flat.modifiers.iter().position(|m| *m == dtype).ok_or_else(String::new)?;
+        let mut rest = flat.modifiers.to_vec();
         rest.remove(at);
         let zero = self.registers.constant(0);
         if stype.ends_with("x2") {
@@ -144,7 +144,7 @@ impl Selector {
             return self.mov_into(dst, packed);
         }
         let compared = self.registers.fresh(Width::Predicate);
-        self.predicate(flat, rest, sources.to_vec(), compared)?;
+        self.predicate(flat, &rest, sources, compared)?;
         let yes = self.registers.constant(match dtype {
             "f32" => 1f32.to_bits(),
             "f16" => 0x3c00,

@@ -8,10 +8,6 @@ use crate::isa::{Bits, Kind, Modifiers};
 use crate::program::SLOT;
 use crate::sanitize::{Deed, Effect, Touch};
 
-fn has(flat: &Flat, name: &str) -> bool {
-    flat.modifiers.iter().any(|modifier| modifier == name)
-}
-
 /// What an operation of this instruction does; those beside the access (an extension, an address made
 /// narrow) go lane by lane.
 pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
@@ -24,7 +20,7 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
                 _ => None,
             });
             let touch = touch(flat, modifiers, vector.unwrap_or(1));
-            Deed::Atomic(Touch { strong: true, replaces: has(flat, "exch"), ..touch })
+            Deed::Atomic(Touch { strong: true, replaces: flat.has("exch"), ..touch })
         }
         Kind::Shuffle(_)
         | Kind::Vote(_)
@@ -34,7 +30,7 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         Kind::WarpBarrier(_) => Deed::WarpSync,
         Kind::Fence => Deed::Fence,
         Kind::CopyAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
-        Kind::Lanes(widths, _) if !widths.contains('w') => match flat.opcode.as_str() {
+        Kind::Lanes(widths, _) if !widths.contains('w') => match flat.opcode {
             "selp" => Deed::Select,
             "and" => Deed::Absorb(0),
             "or" => Deed::Absorb(u32::MAX),
@@ -66,8 +62,8 @@ fn touch(flat: &Flat, modifiers: &Modifiers, count: usize) -> Touch {
     Touch {
         bytes: bits.bytes() as u8,
         count: if wide { 2 } else { count as u8 },
-        strong: strong.iter().any(|name| has(flat, name)),
-        releases: has(flat, "release") || has(flat, "acq_rel"),
+        strong: strong.iter().any(|name| flat.has(name)),
+        releases: flat.has("release") || flat.has("acq_rel"),
         replaces: false,
     }
 }

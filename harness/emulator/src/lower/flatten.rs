@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use super::outlined::{Outline, Prototype};
+use super::scopes::{Entry, Scopes};
 use super::variables::MOST_BYTES;
 use super::{Environment, LowerError, Reg, Registers};
 use crate::isa::{self, Class, Modifiers, Row};
@@ -71,18 +72,25 @@ pub enum Base {
 }
 
 /// One instruction.
-pub struct Flat {
+pub struct Flat<'a> {
     pub form: Result<(&'static Row, Modifiers), String>,
-    pub opcode: String,
-    pub modifiers: Vec<String>,
+    pub opcode: &'a str,
+    pub modifiers: &'a [&'a str],
     pub operands: Vec<Value>,
     pub guard: Option<(Reg, bool)>,
     pub origin: u32,
 }
 
-pub enum Item {
+impl Flat<'_> {
+    /// Whether it has this modifier.
+    pub fn has(&self, name: &str) -> bool {
+        self.modifiers.contains(&name)
+    }
+}
+
+pub enum Item<'a> {
     Label(usize),
-    Flat(Flat),
+    Flat(Flat<'a>),
 }
 
 /// Memory and tables that a kernel needs besides code.
@@ -108,34 +116,24 @@ pub struct Frame {
     pub generation: u32,
 }
 
-pub struct Flattened {
-    pub items: Vec<Item>,
+pub struct Flattened<'a> {
+    pub items: Vec<Item<'a>>,
     pub labels: usize,
     pub registers: Registers,
     pub frame: Frame,
 }
 
-/// What a name stands for.
-#[derive(Clone, Debug)]
-pub enum Entry {
-    Register(Reg),
-    Vector(Vec<Reg>),
-    Variable(Place),
-    Label(usize),
-    Labels(Vec<usize>),
-}
-
-pub struct Flattener<'a, 'e> {
-    pub environment: &'e Environment<'a>,
-    pub scopes: Vec<HashMap<String, Entry>>,
-    pub out: Flattened,
+pub struct Flattener<'a> {
+    pub environment: &'a Environment<'a>,
+    pub scopes: Scopes<'a>,
+    pub out: Flattened<'a>,
     pub location: Option<u32>,
     /// Functions being inlined, to see how deep.
-    pub calls: Vec<String>,
+    pub calls: Vec<&'a str>,
     /// Where `ret` goes in an inlined body.
     pub returns: Vec<usize>,
-    pub prototypes: HashMap<String, Prototype>,
-    pub outline: Option<Outline>,
+    pub prototypes: HashMap<&'a str, Prototype>,
+    pub outline: Option<Outline<'a>>,
     /// In an outlined function: its frame, and how much of that is in use.
     pub own: Option<(Reg, u64)>,
 }
@@ -149,10 +147,10 @@ fn generation(target: &str) -> u32 {
 /// Deepest nesting of inlined calls and of braces.
 pub const DEEPEST: usize = 64;
 
-pub fn flatten(
-    environment: &Environment,
-    function: &ast::Function,
-) -> Result<Flattened, LowerError> {
+pub fn flatten<'a>(
+    environment: &'a Environment<'a>,
+    function: &'a ast::Function<'a>,
+) -> Result<Flattened<'a>, LowerError> {
     let out = Flattened {
         items: Vec::new(),
         labels: 0,
@@ -165,10 +163,10 @@ pub fn flatten(
     };
     let mut flattener = Flattener {
         environment,
-        scopes: vec![HashMap::new()],
+        scopes: Scopes::default(),
         out,
         location: None,
-        calls: vec![function.name.to_owned()],
+        calls: vec![function.name],
         returns: Vec::new(),
         prototypes: HashMap::new(),
         outline: None,
@@ -189,7 +187,7 @@ pub fn flatten(
     Ok(flattener.out)
 }
 
-impl Flattener<'_, '_> {
+impl<'a> Flattener<'a> {
     /// Nothing may run on into what stands behind the kernel.
     fn end_kernel(&mut self) {
         if self.outline.is_some() {
@@ -199,56 +197,46 @@ impl Flattener<'_, '_> {
         }
     }
 
-    pub fn declare(&mut self, name: &str, entry: Entry) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.to_owned(), entry);
-        }
-    }
-
-    pub fn lookup(&self, name: &str) -> Option<&Entry> {
-        self.scopes.iter().rev().find_map(|scope| scope.get(name))
-    }
-
     pub fn new_label(&mut self) -> usize {
         self.out.labels += 1;
         self.out.labels - 1
     }
 
-    pub fn statements(&mut self, statements: &[Statement]) -> Result<(), LowerError> {
+    pub fn statements(&mut self, statements: &'a [Statement<'a>]) -> Result<(), LowerError> {
         // Labels first: branches go forward too.
         for statement in statements {
             if let Statement::Label { name, .. } = statement {
                 let label = self.new_label();
-                self.declare(name, Entry::Label(label));
+                self.scopes.declare(name, Entry::Label(label));
             }
         }
         for statement in statements {
             if let Statement::BranchTargets { name, labels } = statement {
-                let labels = labels.iter().filter_map(|label| match self.lookup(label) {
-                    Some(Entry::Label(label)) => Some(*label),
+                let labels = labels.iter().filter_map(|label| match self.scopes.lookup(label) {
+                    Some(Entry::Label(label)) => Some(label),
                     _ => None,
                 });
                 let labels = labels.collect();
-                self.declare(name, Entry::Labels(labels));
+                self.scopes.declare(name, Entry::Labels(labels));
             }
         }
         for statement in statements {
             match statement {
                 Statement::Label { name, .. } => {
-                    if let Some(Entry::Label(label)) = self.lookup(name) {
-                        self.out.items.push(Item::Label(*label));
+                    if let Some(Entry::Label(label)) = self.scopes.lookup(name) {
+                        self.out.items.push(Item::Label(label));
                     }
                 }
                 Statement::Instruction(instruction) => self.instruction(instruction)?,
                 Statement::Variable(variable) => self.variable(variable)?,
                 Statement::Scope(inner) => {
-                    if self.scopes.len() > DEEPEST {
+                    if self.scopes.depth() > DEEPEST {
                         let message = "braces nested too deeply".to_owned();
                         return Err(LowerError { message, span: 0..0 });
                     }
-                    self.scopes.push(HashMap::new());
+                    self.scopes.open();
                     self.statements(inner)?;
-                    self.scopes.pop();
+                    self.scopes.close();
                 }
                 Statement::Location(location) => {
                     let locations = &mut self.out.frame.locations;
@@ -259,7 +247,7 @@ impl Flattener<'_, '_> {
                 }
                 Statement::CallPrototype { name, returns, params } => {
                     let prototype = Prototype::new(returns, params);
-                    self.prototypes.insert((*name).to_owned(), prototype);
+                    self.prototypes.insert(name, prototype);
                 }
                 Statement::Pragma(_)
                 | Statement::BranchTargets { .. }
@@ -269,14 +257,14 @@ impl Flattener<'_, '_> {
         Ok(())
     }
 
-    fn instruction(&mut self, instruction: &ast::Instruction) -> Result<(), LowerError> {
+    fn instruction(&mut self, instruction: &'a ast::Instruction<'a>) -> Result<(), LowerError> {
         let form = isa::find(instruction.opcode, &instruction.modifiers);
         let class = form.as_ref().map_or(Class::Other, |(row, _)| row.class);
         let origin = self.origin(&instruction.span, class);
         let guard = match &instruction.guard {
             None => None,
-            Some(guard) => match self.lookup(guard.register) {
-                Some(Entry::Register(reg)) => Some((*reg, guard.negated)),
+            Some(guard) => match self.scopes.lookup(guard.register) {
+                Some(Entry::Register(reg)) => Some((reg, guard.negated)),
                 _ => {
                     let message = format!("`{}` is not declared", guard.register);
                     return Err(LowerError { message, span: instruction.span.clone() });
@@ -308,20 +296,13 @@ impl Flattener<'_, '_> {
     pub fn push(
         &mut self,
         form: Result<(&'static Row, Modifiers), String>,
-        opcode: &str,
-        modifiers: &[&str],
+        opcode: &'a str,
+        modifiers: &'a [&'a str],
         operands: Vec<Value>,
         guard: Option<(Reg, bool)>,
         origin: u32,
     ) {
-        self.out.items.push(Item::Flat(Flat {
-            form,
-            opcode: opcode.to_owned(),
-            modifiers: modifiers.iter().map(|&m| m.to_owned()).collect(),
-            operands,
-            guard,
-            origin,
-        }));
+        self.out.items.push(Item::Flat(Flat { form, opcode, modifiers, operands, guard, origin }));
     }
 
     pub fn origin(&mut self, span: &ast::Span, class: Class) -> u32 {

@@ -21,7 +21,7 @@ impl Selector {
         let registers = &mut self.registers;
         let carry = *self.carry.get_or_insert_with(|| registers.fresh(Width::Narrow));
         let takes = flat.opcode.ends_with('c');
-        let gives = flat.modifiers.iter().any(|modifier| modifier == "cc");
+        let gives = flat.has("cc");
         let mut op = self.reading(from, handlers, modifiers, sources)?;
         op.mask = Some(if takes { carry } else { self.registers.constant(0) });
         op.dst2 = gives.then_some(carry);
@@ -49,7 +49,7 @@ impl Selector {
         let any = self.registers.fresh(Width::Predicate);
         let zero = self.registers.constant(0);
         self.helper("setp", &["ne", "u32"], any, &[looked_up, zero])?;
-        let boolean = if flat.modifiers.iter().any(|m| m == "or") { "or" } else { "and" };
+        let boolean = if flat.has("or") { "or" } else { "and" };
         if let Value::Register(predicate) = predicate.as_ref() {
             self.helper(boolean, &["pred"], *predicate, &[any, q])?;
         }
@@ -87,17 +87,16 @@ impl Selector {
         modifiers: &Modifiers,
         flat: &Flat,
     ) -> Result<(), Refusal> {
-        let has = |name: &str| flat.modifiers.iter().any(|modifier| modifier == name);
         let mut op = self.op(handlers);
         op.flags = modifiers.flags;
         let mut operands = flat.operands.as_slice();
-        if has("red") {
+        if flat.has("red") {
             let [dst, rest @ .., predicate] = operands else { return Err(String::new()) };
             operands = rest;
             op.dst = Some(self.written(dst)?);
             op.flags |= match () {
-                () if has("and") => flag::ALL,
-                () if has("or") => flag::ANY,
+                () if flat.has("and") => flag::ALL,
+                () if flat.has("or") => flag::ANY,
                 () => flag::POPC,
             };
             op.c = Some(match predicate {

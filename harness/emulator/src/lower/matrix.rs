@@ -17,7 +17,7 @@ impl Selector {
         flat: &Flat,
     ) -> Result<(), Refusal> {
         let form =
-            multiply(modifiers, &flat.modifiers, self.frame.generation).ok_or_else(String::new)?;
+            multiply(modifiers, flat.modifiers, self.frame.generation).ok_or_else(String::new)?;
         let [d, a, b, c, scales @ ..] = flat.operands.as_slice() else {
             return Err(String::new());
         };
@@ -68,20 +68,19 @@ impl Selector {
             [at, vector] => (vector, at),
             _ => return Err(String::new()),
         };
-        let has = |name: &str| flat.modifiers.iter().any(|m| m == name);
-        let what = match (has("m8n8"), has("m8n16"), has("m16n8")) {
-            (true, ..) if has("trans") => Move::M8n8Transposed,
+        let what = match (flat.has("m8n8"), flat.has("m8n16"), flat.has("m16n8")) {
+            (true, ..) if flat.has("trans") => Move::M8n8Transposed,
             (true, ..) => Move::M8n8,
-            (_, true, _) if has("b4x16_p64") => Move::M8n16From4,
+            (_, true, _) if flat.has("b4x16_p64") => Move::M8n16From4,
             (_, true, _) => Move::M8n16From6,
             (.., true) => Move::M16n8,
-            _ if has("b4x16_p64") => Move::M16n16From4,
-            _ if has("b6x16_p32") => Move::M16n16From6,
+            _ if flat.has("b4x16_p64") => Move::M16n16From4,
+            _ if flat.has("b6x16_p32") => Move::M16n16From6,
             _ => Move::M16n16,
         };
-        let number = if has("x1") {
+        let number = if flat.has("x1") {
             1
-        } else if has("x2") {
+        } else if flat.has("x2") {
             2
         } else {
             4
@@ -108,8 +107,8 @@ impl Selector {
 }
 
 /// What an `mma` with these modifiers multiplies.
-fn multiply(modifiers: &Modifiers, names: &[String], generation: u32) -> Option<Multiply> {
-    let has = |name: &str| names.iter().any(|m| m == name);
+fn multiply(modifiers: &Modifiers, names: &[&str], generation: u32) -> Option<Multiply> {
+    let has = |name: &str| names.contains(&name);
     let shape = names.iter().find(|name| name.starts_with('m') && name.contains('k'))?;
     let (rows, depth) = shape.strip_prefix('m')?.split_once("n8k")?;
     let (d, a, b, c) = match modifiers.types.as_slice() {
@@ -131,8 +130,8 @@ fn multiply(modifiers: &Modifiers, names: &[String], generation: u32) -> Option<
         },
     });
     let a = element(a, depth, product)?;
-    let layouts: Vec<_> = names.iter().filter(|m| *m == "row" || *m == "col").collect();
-    let column = |index: usize| layouts.get(index).is_some_and(|layout| *layout == "col");
+    let layouts: Vec<_> = names.iter().filter(|m| ["row", "col"].contains(m)).collect();
+    let column = |index: usize| layouts.get(index).is_some_and(|layout| **layout == "col");
     Some(Multiply {
         rows: rows.parse().ok()?,
         depth,

@@ -28,6 +28,7 @@ mod names;
 mod order;
 mod outlined;
 mod reach;
+mod scopes;
 mod select;
 mod slots;
 mod variables;
@@ -202,13 +203,18 @@ pub enum End {
 }
 
 impl End {
-    pub fn targets(&self) -> Vec<usize> {
-        match self {
-            Self::Jump(target) => vec![*target],
-            Self::Branch { taken, next, .. } => vec![*next, *taken],
-            Self::Switch { targets, .. } => targets.clone(),
-            Self::Leave => Vec::new(),
-        }
+    pub fn targets(&self) -> impl Iterator<Item = usize> + '_ {
+        let (two, many) = match self {
+            Self::Jump(target) => ([Some(*target), None], &[][..]),
+            Self::Branch { taken, next, .. } => ([Some(*next), Some(*taken)], &[][..]),
+            Self::Switch { targets, .. } => ([None, None], targets.as_slice()),
+            Self::Leave => ([None, None], &[][..]),
+        };
+        two.into_iter().flatten().chain(many.iter().copied())
+    }
+
+    pub fn leads_to(&self, block: usize) -> bool {
+        self.targets().any(|target| target == block)
     }
 
     pub fn map_targets(&mut self, mut f: impl FnMut(usize) -> usize) {
@@ -250,9 +256,9 @@ pub struct LowerError {
 ///
 /// # Errors
 /// Where names do not resolve or control flow leads nowhere: text that no compiler wrote.
-pub fn lower(
-    environment: &Environment,
-    function: &ast::Function,
+pub fn lower<'a>(
+    environment: &'a Environment<'a>,
+    function: &'a ast::Function<'a>,
     level: Level,
 ) -> Result<Program, LowerError> {
     let flat = flatten::flatten(environment, function)?;

@@ -184,7 +184,7 @@ impl Selector {
         };
         let address = self.source(address, "w", "u64")?;
         let shared = self.registers.constant64(SHARED_WINDOW);
-        match flat.modifiers.first().map_or("", String::as_str) {
+        match flat.modifiers.first().copied().unwrap_or("") {
             "shared" | "shared::cta" => self.lies_in(*dst, address, shared, 1 << RANK_SHIFT),
             "shared::cluster" => self.lies_in(*dst, address, shared, LOCAL_WINDOW - SHARED_WINDOW),
             "local" => {

@@ -1,19 +1,20 @@
 //! What an operand's names stand for.
 
-use super::flatten::{Base, Entry, Flattener, Place, Value};
+use super::flatten::{Base, Flattener, Place, Value};
+use super::scopes::Entry;
 use crate::isa;
 use crate::ptx::ast::{Operand, Space};
 
-impl Flattener<'_, '_> {
+impl Flattener<'_> {
     pub fn value(&mut self, operand: &Operand) -> Value {
         match operand {
             Operand::Name(name) => self.name(name),
-            Operand::Not(name) => match self.lookup(name) {
-                Some(Entry::Register(reg)) => Value::Not(*reg),
+            Operand::Not(name) => match self.scopes.lookup(name) {
+                Some(Entry::Register(reg)) => Value::Not(reg),
                 _ => Value::Unknown(format!("!{name}")),
             },
-            Operand::Negated(name) => match self.lookup(name) {
-                Some(Entry::Register(reg)) => Value::Negated(*reg),
+            Operand::Negated(name) => match self.scopes.lookup(name) {
+                Some(Entry::Register(reg)) => Value::Negated(reg),
                 _ => Value::Unknown(format!("-{name}")),
             },
             Operand::Integer(value) => Value::Integer(*value),
@@ -43,12 +44,12 @@ impl Flattener<'_, '_> {
             Operand::Discard => Value::Discard,
             Operand::Element(name, axis) => {
                 let index = ["x", "y", "z", "w"].iter().position(|a| a == axis);
-                match (self.lookup(name), index) {
+                match (self.scopes.lookup(name), index) {
                     (Some(Entry::Vector(regs)), Some(index)) if index < regs.len() => {
                         Value::Register(regs[index])
                     }
                     (Some(Entry::Register(reg)), _) => {
-                        Value::Part(Box::new(Value::Register(*reg)), (*axis).to_owned())
+                        Value::Part(Box::new(Value::Register(reg)), (*axis).to_owned())
                     }
                     _ => isa::Special::named(&format!("{name}.{axis}"))
                         .map_or_else(|| Value::Unknown(format!("{name}.{axis}")), Value::Special),
@@ -71,14 +72,14 @@ impl Flattener<'_, '_> {
     }
 
     pub fn name(&self, name: &str) -> Value {
-        match self.lookup(name) {
-            Some(Entry::Register(reg)) => return Value::Register(*reg),
+        match self.scopes.lookup(name) {
+            Some(Entry::Register(reg)) => return Value::Register(reg),
             Some(Entry::Vector(regs)) => {
                 return Value::Vector(regs.iter().map(|&reg| Value::Register(reg)).collect());
             }
-            Some(Entry::Variable(place)) => return Value::Variable(*place, 0),
-            Some(Entry::Label(label)) => return Value::Label(*label),
-            Some(Entry::Labels(labels)) => return Value::Labels(labels.clone()),
+            Some(Entry::Variable(place)) => return Value::Variable(place, 0),
+            Some(Entry::Label(label)) => return Value::Label(label),
+            Some(Entry::Labels(labels)) => return Value::Labels(labels.to_vec()),
             None => {}
         }
         if let Some(&(address, _)) = self.environment.symbols.get(name) {

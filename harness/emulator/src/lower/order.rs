@@ -23,13 +23,13 @@
 use super::{Block, End};
 
 /// Reachable blocks, renumbered in order.
-pub fn order(mut blocks: Vec<Block>) -> Vec<Block> {
-    let mut order = Vec::new();
-    let everything: Vec<usize> = (0..blocks.len()).collect();
+pub fn order(blocks: Vec<Block>) -> Vec<Block> {
     let reachable = reachable(&blocks);
-    let nodes: Vec<usize> = everything.into_iter().filter(|&n| reachable[n]).collect();
-    let mut cut = Vec::new();
-    arrange(&mut blocks, &nodes, 0, &mut cut, &mut order);
+    let nodes: Vec<usize> = (0..blocks.len()).filter(|&n| reachable[n]).collect();
+    let marks = vec![Mark::default(); blocks.len()];
+    let mut arranger = Arranger { blocks, marks, parts: 0, order: Vec::new() };
+    arranger.arrange(&nodes, 0);
+    let Arranger { mut blocks, order, .. } = arranger;
     let mut place = vec![usize::MAX; blocks.len()];
     for (number, &block) in order.iter().enumerate() {
         place[block] = number;
@@ -52,105 +52,109 @@ fn reachable(blocks: &[Block]) -> Vec<bool> {
     seen
 }
 
-/// Append `nodes` in order, entered at `entry`. Edges into blocks of `cut` (heads of the loops
-/// around) count as gone. Recursion is as deep as loops nest.
-fn arrange(
-    blocks: &mut Vec<Block>,
-    nodes: &[usize],
-    entry: usize,
-    cut: &mut Vec<usize>,
-    order: &mut Vec<usize>,
-) {
-    for component in components(blocks, nodes, entry, cut) {
-        let head = component[0];
-        let loops_back = |n: &usize| blocks[*n].end.targets().contains(&head);
-        if component.len() == 1 && !loops_back(&head) {
-            order.push(head);
-            continue;
-        }
-        order.push(head);
-        cut.push(head);
-        if component.len() > 1 {
-            arrange(blocks, &component[1..], head, cut, order);
-        }
-        cut.pop();
-        let last = order.last().copied().unwrap_or(head);
-        let back: Vec<usize> =
-            component.iter().copied().filter(loops_back_of(blocks, head)).collect();
-        if back != [last] {
-            let latch = blocks.len();
-            let origins = 0..0;
-            blocks.push(Block { ops: Vec::new(), end: End::Jump(head), origins });
-            for block in back {
-                blocks[block].end.map_targets(|t| if t == head { latch } else { t });
-            }
-            order.push(latch);
-        }
-    }
+/// What the search for components knows of a block.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    /// The part of the graph that it is looked at in: a loop without its head, most often.
+    part: usize,
+    /// Place in the order of discovery, from 1; 0 if it was not met yet.
+    number: usize,
+    /// The lowest number that is reached from here and not in a component yet.
+    low: usize,
+    open: bool,
 }
 
-fn loops_back_of(blocks: &[Block], head: usize) -> impl Fn(&usize) -> bool {
-    let back: Vec<bool> = blocks.iter().map(|b| b.end.targets().contains(&head)).collect();
-    move |&n| back[n]
+struct Arranger {
+    blocks: Vec<Block>,
+    marks: Vec<Mark>,
+    parts: usize,
+    order: Vec<usize>,
 }
 
-/// Strongly connected components of `nodes` in topological order, each with its head first: the
-/// block that a walk from `entry` meets first. Tarjan's algorithm with its own stack.
-fn components(blocks: &[Block], nodes: &[usize], entry: usize, cut: &[usize]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut inside = vec![false; blocks.len()];
-    nodes.iter().for_each(|&n| inside[n] = true);
-    let next = |n: usize| -> Vec<usize> {
-        let targets = blocks[n].end.targets();
-        targets.into_iter().filter(|t| inside[*t] && !cut.contains(t)).collect()
-    };
-    let mut number = vec![UNSEEN; blocks.len()];
-    let mut low = vec![0; blocks.len()];
-    let mut on_stack = vec![false; blocks.len()];
-    let mut stack = Vec::new();
-    let mut count = 0;
-    let mut found = Vec::new();
-    let roots: Vec<usize> = if inside[entry] { vec![entry] } else { next(entry) };
-    for root in roots {
-        if number[root] != UNSEEN {
-            continue;
-        }
-        let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
-        let mut open = Some(root);
-        loop {
-            if let Some(node) = open.take() {
-                number[node] = count;
-                low[node] = count;
-                count += 1;
-                stack.push(node);
-                on_stack[node] = true;
-                path.push((node, next(node)));
+impl Arranger {
+    /// Append `nodes` in order, entered at `entry`. Recursion is as deep as loops nest.
+    fn arrange(&mut self, nodes: &[usize], entry: usize) {
+        for component in self.components(nodes, entry) {
+            let head = component[0];
+            self.order.push(head);
+            let loops_back = |n: &&usize| self.blocks[**n].end.leads_to(head);
+            let back: Vec<usize> = component.iter().filter(loops_back).copied().collect();
+            if component.len() > 1 {
+                self.arrange(&component[1..], head);
             }
-            let Some((node, successors)) = path.last_mut() else { break };
-            let node = *node;
-            if let Some(successor) = successors.pop() {
-                if number[successor] == UNSEEN {
-                    open = Some(successor);
-                } else if on_stack[successor] {
-                    low[node] = low[node].min(number[successor]);
-                }
+            let last = self.order.last().copied().unwrap_or(head);
+            if back.is_empty() || back == [last] {
                 continue;
             }
-            path.pop();
-            if let Some((parent, _)) = path.last() {
-                low[*parent] = low[*parent].min(low[node]);
+            let latch = self.blocks.len();
+            let end = End::Jump(head);
+            self.blocks.push(Block { ops: Vec::new(), end, origins: 0..0 });
+            self.marks.push(Mark::default());
+            for block in back {
+                let end = &mut self.blocks[block].end;
+                end.map_targets(|target| if target == head { latch } else { target });
             }
-            if low[node] == number[node] {
-                let at = stack.iter().rposition(|&n| n == node).unwrap_or(0);
-                let mut component = stack.split_off(at);
-                component.iter().for_each(|&n| on_stack[n] = false);
-                component.sort_by_key(|&n| number[n]);
-                found.push(component);
-            }
+            self.order.push(latch);
         }
     }
-    found.reverse();
-    found
+
+    /// Strongly connected components of `nodes` in topological order, each with its head first: the
+    /// block that a walk from `entry` meets first. Edges that leave `nodes` count as gone. Tarjan's
+    /// algorithm with its own stack.
+    fn components(&mut self, nodes: &[usize], entry: usize) -> Vec<Vec<usize>> {
+        self.parts += 1;
+        let part = self.parts;
+        for &node in nodes {
+            self.marks[node] = Mark { part, ..Mark::default() };
+        }
+        let Self { blocks, marks, .. } = self;
+        let (mut count, mut stack, mut found) = (0, Vec::new(), Vec::new());
+        // Blocks to look at, behind each other for all of the path; and where each one's begin.
+        let mut ahead: Vec<usize> = Vec::new();
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        let roots: Vec<usize> = if marks[entry].part == part {
+            vec![entry]
+        } else {
+            blocks[entry].end.targets().collect()
+        };
+        for root in roots {
+            let mut next = Some(root);
+            loop {
+                if let Some(node) = next.take().filter(|&n| marks[n].part == part) {
+                    if marks[node].number == 0 {
+                        count += 1;
+                        marks[node] = Mark { part, number: count, low: count, open: true };
+                        stack.push(node);
+                        path.push((node, ahead.len()));
+                        ahead.extend(blocks[node].end.targets());
+                    } else if marks[node].open
+                        && let Some(&(from, _)) = path.last()
+                    {
+                        marks[from].low = marks[from].low.min(marks[node].number);
+                    }
+                }
+                let Some(&(node, begin)) = path.last() else { break };
+                if ahead.len() > begin {
+                    next = ahead.pop();
+                    continue;
+                }
+                path.pop();
+                let Mark { low, number, .. } = marks[node];
+                if let Some(&(parent, _)) = path.last() {
+                    marks[parent].low = marks[parent].low.min(low);
+                }
+                if low == number {
+                    let at = stack.iter().rposition(|&n| n == node).unwrap_or(0);
+                    let mut component = stack.split_off(at);
+                    component.iter().for_each(|&n| marks[n].open = false);
+                    component.sort_by_key(|&n| marks[n].number);
+                    found.push(component);
+                }
+            }
+        }
+        found.reverse();
+        found
+    }
 }
 
 #[cfg(test)]
@@ -200,7 +204,7 @@ mod tests {
         assert_eq!(numbers.last(), Some(&Some(4)));
         let latch = numbers.iter().position(Option::is_none).expect("a latch");
         assert_eq!(latch, 4);
-        let back = order.iter().filter(|b| b.end.targets().contains(&1)).count();
+        let back = order.iter().filter(|b| b.end.leads_to(1)).count();
         assert_eq!(back, 2, "the entry and the latch");
     }
 }

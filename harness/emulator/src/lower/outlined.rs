@@ -21,9 +21,9 @@
 
 use std::collections::HashMap;
 
-use super::calls::module_scope;
-use super::flatten::{Base, Entry, Flattener, Item, Place, Value};
+use super::flatten::{Base, Flattener, Item, Place, Value};
 use super::reach::taken;
+use super::scopes::{Entry, Scope};
 use super::variables::{MOST_BYTES, extent};
 use super::{LowerError, Reg, Width};
 use crate::isa::{self, Class};
@@ -49,15 +49,15 @@ pub fn address(index: usize) -> u64 {
 }
 
 /// What a kernel needs beside its own code once a function is outlined, or memory taken of the stack.
-pub struct Outline {
+pub struct Outline<'a> {
     frame: Reg,
     stack: Reg,
     /// Labels of the places that calls return to.
     sites: Vec<usize>,
     /// Labels of the functions' entries.
-    entries: HashMap<String, usize>,
+    entries: HashMap<&'a str, usize>,
     /// Outlined, but not flattened yet.
-    waiting: Vec<String>,
+    waiting: Vec<&'a str>,
 }
 
 /// Sizes and alignments of parameters and results.
@@ -86,9 +86,15 @@ impl Prototype {
     }
 }
 
-impl Flattener<'_, '_> {
+impl<'a> Flattener<'a> {
     /// One instruction of our own.
-    fn emit(&mut self, opcode: &str, modifiers: &[&str], operands: Vec<Value>, origin: u32) {
+    fn emit(
+        &mut self,
+        opcode: &'static str,
+        modifiers: &'static [&'static str],
+        operands: Vec<Value>,
+        origin: u32,
+    ) {
         let form = isa::find(opcode, modifiers).ok_or_else(|| format!("`{opcode}`"));
         self.push(form, opcode, modifiers, operands, None, origin);
     }
@@ -107,14 +113,14 @@ impl Flattener<'_, '_> {
     }
 
     /// The label of an outlined function's entry.
-    fn entry(&mut self, name: &str) -> usize {
+    fn entry(&mut self, name: &'a str) -> usize {
         self.outline();
         let known = self.outline.as_ref().and_then(|outline| outline.entries.get(name).copied());
         known.unwrap_or_else(|| {
             let label = self.new_label();
             if let Some(outline) = &mut self.outline {
-                outline.entries.insert(name.to_owned(), label);
-                outline.waiting.push(name.to_owned());
+                outline.entries.insert(name, label);
+                outline.waiting.push(name);
             }
             label
         })
@@ -122,7 +128,7 @@ impl Flattener<'_, '_> {
 
     pub fn call_outlined(
         &mut self,
-        callee: Callee,
+        callee: Callee<'a>,
         prototype: &Prototype,
         (returns, params): (&[Operand], &[Operand]),
         origin: u32,
@@ -152,7 +158,7 @@ impl Flattener<'_, '_> {
             }
             Callee::Pointer(pointer) => {
                 for name in taken(self.environment) {
-                    self.entry(&name);
+                    self.entry(name);
                 }
                 let wide = self.out.registers.fresh(Width::Wide);
                 let index = self.out.registers.fresh(Width::Narrow);
@@ -175,8 +181,8 @@ impl Flattener<'_, '_> {
 
     fn argument(&self, operand: &Operand) -> Option<Place> {
         match operand {
-            Operand::Name(name) => match self.lookup(name) {
-                Some(Entry::Variable(place)) => Some(*place),
+            Operand::Name(name) => match self.scopes.lookup(name) {
+                Some(Entry::Variable(place)) => Some(place),
                 _ => None,
             },
             _ => None,
@@ -194,11 +200,11 @@ impl Flattener<'_, '_> {
         origin: u32,
     ) {
         let step = align.min(8);
-        let ty = match step {
-            8 => "u64",
-            4 => "u32",
-            2 => "u16",
-            _ => "u8",
+        let form: &[&str] = match step {
+            8 => &["local", "u64"],
+            4 => &["local", "u32"],
+            2 => &["local", "u16"],
+            _ => &["local", "u8"],
         };
         for part in (0..size).step_by(step as usize) {
             let width = if step == 8 { Width::Wide } else { Width::Narrow };
@@ -206,15 +212,15 @@ impl Flattener<'_, '_> {
             let there = at(offset + part);
             let here = Value::Memory { base: Base::Variable(place), offset: part as i64 };
             let (from, to) = if into_frame { (here, there) } else { (there, here) };
-            self.emit("ld", &["local", ty], vec![value.clone(), from], origin);
-            self.emit("st", &["local", ty], vec![to, value], origin);
+            self.emit("ld", form, vec![value.clone(), from], origin);
+            self.emit("st", form, vec![to, value], origin);
         }
     }
 
     /// The bodies of what was outlined, and what more they call; then the places that jumps go to.
     pub fn outlined(&mut self) -> Result<(), LowerError> {
         while let Some(name) = self.outline.as_mut().and_then(|outline| outline.waiting.pop()) {
-            self.outlined_body(&name)?;
+            self.outlined_body(name)?;
         }
         let Some(outline) = &self.outline else { return Ok(()) };
         let (frame, stack, sites) = (outline.frame, outline.stack, outline.sites.clone());
@@ -250,7 +256,7 @@ impl Flattener<'_, '_> {
         Ok(())
     }
 
-    fn outlined_body(&mut self, name: &str) -> Result<(), LowerError> {
+    fn outlined_body(&mut self, name: &'a str) -> Result<(), LowerError> {
         let Some(function) = self.environment.function(name) else { return Ok(()) };
         let (frame, stack) = self.outline();
         let before = std::mem::take(&mut self.out.items);
@@ -259,8 +265,8 @@ impl Flattener<'_, '_> {
         let prototype = Prototype::new(&function.returns, &function.params);
         let (offsets, end) = prototype.layout();
         let own = |address: u64| Place { space: Space::Local, address, base: Some(frame) };
-        let names = function.params.iter().chain(&function.returns).map(|v| v.name.to_owned());
-        let scope = names.zip(offsets.iter().map(|&at| Entry::Variable(own(at)))).collect();
+        let names = function.params.iter().chain(&function.returns).map(|v| v.name);
+        let parameters = Scope::of(names.zip(offsets.iter().map(|&at| Entry::Variable(own(at)))));
         let first = self.out.registers.info.len() as Reg;
         let first_of = |statement: &Statement| match statement {
             Statement::Instruction(instruction) => Some(instruction.span.clone()),
@@ -268,9 +274,9 @@ impl Flattener<'_, '_> {
         };
         let span = function.body.iter().flatten().find_map(first_of);
         let origin = self.origin(&span.unwrap_or_default(), Class::Other);
-        let outside = module_scope(&self.scopes);
-        let kernels = std::mem::replace(&mut self.scopes, vec![outside, scope]);
-        let calls = std::mem::replace(&mut self.calls, vec![name.to_owned()]);
+        let inside = self.scopes.of_callee(parameters);
+        let kernels = std::mem::replace(&mut self.scopes, inside);
+        let calls = std::mem::replace(&mut self.calls, vec![name]);
         let returns = std::mem::replace(&mut self.returns, vec![after]);
         self.own = Some((frame, end));
         let location = self.location.take();
@@ -292,7 +298,9 @@ impl Flattener<'_, '_> {
         let mut at = end.next_multiple_of(8);
         let mut places = Vec::new();
         for reg in saved {
-            places.push((reg, if self.out.registers.wide(reg) { "u64" } else { "u32" }, at));
+            let wide = self.out.registers.wide(reg);
+            let form: &[&str] = if wide { &["local", "u64"] } else { &["local", "u32"] };
+            places.push((reg, form, at));
             at += 8;
         }
         let size = at.next_multiple_of(ALIGNMENT);
@@ -300,13 +308,13 @@ impl Flattener<'_, '_> {
         let memory =
             |offset: u64| Value::Memory { base: Base::Register(frame), offset: offset as i64 };
         self.emit("add", &["u32"], vec![sp.clone(), fp.clone(), Value::Integer(size)], origin);
-        for &(reg, ty, at) in &places {
-            self.emit("st", &["local", ty], vec![memory(at), Value::Register(reg)], origin);
+        for &(reg, form, at) in &places {
+            self.emit("st", form, vec![memory(at), Value::Register(reg)], origin);
         }
         self.out.items.extend(body);
         self.out.items.push(Item::Label(after));
-        for &(reg, ty, at) in &places {
-            self.emit("ld", &["local", ty], vec![Value::Register(reg), memory(at)], origin);
+        for &(reg, form, at) in &places {
+            self.emit("ld", form, vec![Value::Register(reg), memory(at)], origin);
         }
         let site = Value::Register(self.out.registers.fresh(Width::Narrow));
         self.emit("ld", &["local", "u32"], vec![site.clone(), memory(0)], origin);
@@ -317,7 +325,7 @@ impl Flattener<'_, '_> {
     }
 
     /// `alloca dst, size{, align}`, `stacksave dst` and `stackrestore src` (PTX ISA 9.7.15.3-5).
-    pub fn on_stack(&mut self, opcode: &str, operands: &[Value], origin: u32) {
+    pub fn on_stack(&mut self, opcode: &'a str, operands: &[Value], origin: u32) {
         let (_, stack) = self.outline();
         let sp = Value::Register(stack);
         match (opcode, operands) {

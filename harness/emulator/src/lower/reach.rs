@@ -72,7 +72,7 @@ pub fn collect_shared(statements: &[Statement], out: &mut Vec<(u64, u64)>, depth
 
 /// Functions with bodies whose address somebody takes: in an initializer, or in an instruction that is
 /// no call.
-pub fn taken(environment: &Environment) -> Vec<String> {
+pub fn taken<'a>(environment: &'a Environment<'a>) -> Vec<&'a str> {
     fn symbols<'a>(initializer: &'a Initializer<'a>, names: &mut HashSet<&'a str>) {
         match initializer {
             Initializer::List(list) => list.iter().for_each(|inner| symbols(inner, names)),
@@ -97,7 +97,7 @@ pub fn taken(environment: &Environment) -> Vec<String> {
         });
     }
     let has_body = |name: &&str| environment.function(name).is_some_and(|f| f.body.is_some());
-    let mut taken: Vec<String> = names.into_iter().filter(has_body).map(str::to_owned).collect();
+    let mut taken: Vec<&str> = names.into_iter().filter(has_body).collect();
     taken.sort();
     taken
 }

@@ -154,8 +154,7 @@ impl Selector {
         let result = match &flat.form {
             Err(what) => Err(what.clone()),
             Ok((row, modifiers)) => self.select(row.kind, modifiers, flat).map_err(|what| {
-                let name = std::iter::once(&flat.opcode).chain(&flat.modifiers);
-                let name = name.map(String::as_str).collect::<Vec<_>>().join(".");
+                let name = [&[flat.opcode], flat.modifiers].concat().join(".");
                 if what.is_empty() {
                     format!("`{name}` in this form")
                 } else {
@@ -191,8 +190,7 @@ impl Selector {
                 self.lanes(widths, handlers, modifiers, operands)
             }
             Kind::Lanes(..) => {
-                let names: Vec<_> = flat.modifiers.iter().map(String::as_str).collect();
-                let found = isa::find_taking(&flat.opcode, &names, operands.len());
+                let found = isa::find_taking(flat.opcode, flat.modifiers, operands.len());
                 let (row, modifiers) = found.ok_or_else(String::new)?;
                 let Kind::Lanes(widths, handlers) = row.kind else { return Err(String::new()) };
                 self.lanes(widths, handlers, &modifiers, operands)

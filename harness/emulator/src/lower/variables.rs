@@ -1,8 +1,9 @@
 //! Variables: what they take, and where they are.
 
-use super::flatten::{Entry, Flattener, Place};
+use super::flatten::{Flattener, Place};
 use super::reach::{Mentioned, collect_shared};
-use super::{LowerError, Width};
+use super::scopes::{Entry, Family};
+use super::{LowerError, Reg, Width};
 use crate::isa;
 use crate::program::ParamLayout;
 use crate::ptx::ast::{self, Space};
@@ -23,14 +24,14 @@ pub fn extent(variable: &ast::Variable) -> (u64, u64) {
     (one.saturating_mul(count).min(1 << 40), variable.align.map_or(one, u64::from).max(1))
 }
 
-impl Flattener<'_, '_> {
-    pub fn kernel_parameters(&mut self, function: &ast::Function) {
+impl<'a> Flattener<'a> {
+    pub fn kernel_parameters(&mut self, function: &'a ast::Function<'a>) {
         let mut offset = 0u64;
         for variable in &function.params {
             let (size, align) = extent(variable);
             offset = offset.next_multiple_of(align);
             let place = Place { space: Space::Param, address: offset, base: None };
-            self.declare(variable.name, Entry::Variable(place));
+            self.scopes.declare(variable.name, Entry::Variable(place));
             self.out.frame.params.push(ParamLayout {
                 offset: offset as u32,
                 size: size as u32,
@@ -43,7 +44,7 @@ impl Flattener<'_, '_> {
 
     /// Give every `.shared` variable that the kernel can reach its offset, those of unknown size
     /// last: they all begin where the static ones end.
-    pub fn shared_variables(&mut self, function: &ast::Function) {
+    pub fn shared_variables(&mut self, function: &'a ast::Function<'a>) {
         let mentioned = Mentioned::by(function, self.environment);
         let shared = |variable: &&ast::Variable| variable.space == Space::Shared;
         let module = &self.environment.module.variables;
@@ -72,19 +73,20 @@ impl Flattener<'_, '_> {
         let align = u64::from(self.out.frame.dynamic_align.max(1));
         let address = end.next_multiple_of(align);
         for name in dynamic {
-            self.declare(
+            self.scopes.declare(
                 name,
                 Entry::Variable(Place { space: Space::Shared, address, base: None }),
             );
         }
     }
 
-    fn declare_shared(&mut self, name: &str, size: u64, align: u64) {
+    fn declare_shared(&mut self, name: &'a str, size: u64, align: u64) {
         let frame = &mut self.out.frame;
         let address = u64::from(frame.static_shared).next_multiple_of(align);
         frame.static_shared = (address + size).min(u64::from(u32::MAX / 2)) as u32;
         frame.shared_arrays.push((name.to_owned(), address as u32, size as u32));
-        self.declare(name, Entry::Variable(Place { space: Space::Shared, address, base: None }));
+        self.scopes
+            .declare(name, Entry::Variable(Place { space: Space::Shared, address, base: None }));
     }
 
     fn reserve_local(&mut self, size: u64, align: u64) -> Place {
@@ -99,7 +101,7 @@ impl Flattener<'_, '_> {
         Place { space: Space::Local, address, base: None }
     }
 
-    pub fn variable(&mut self, variable: &ast::Variable) -> Result<(), LowerError> {
+    pub fn variable(&mut self, variable: &'a ast::Variable<'a>) -> Result<(), LowerError> {
         let (size, align) = extent(variable);
         if variable.count.is_some_and(|count| count > MOST_REGISTERS) {
             let message = format!("`{}` stands for too many registers", variable.name);
@@ -111,7 +113,7 @@ impl Flattener<'_, '_> {
             // `.param` inside a body carries a call's arguments: local memory will do.
             Space::Local | Space::Param => {
                 let place = self.reserve_local(size, align);
-                self.declare(variable.name, Entry::Variable(place));
+                self.scopes.declare(variable.name, Entry::Variable(place));
             }
             // Module-scope in all but name; the loader has placed it.
             Space::Global | Space::Constant => {}
@@ -119,37 +121,25 @@ impl Flattener<'_, '_> {
         Ok(())
     }
 
-    fn register(&mut self, variable: &ast::Variable) {
-        let Some(width) = Width::of(variable.ty) else {
-            return self.wide_registers(variable);
-        };
+    /// Registers of 128 bits are pairs of 64, the lower half first.
+    fn register(&mut self, variable: &'a ast::Variable<'a>) {
+        let halves = variable.ty.ends_with("128");
+        let width = if halves { Some(Width::Wide) } else { Width::of(variable.ty) };
+        let Some(width) = width else { return };
         let registers = &mut self.out.registers;
         if let Some(count) = variable.count {
-            for index in 0..count {
-                let reg = self.out.registers.fresh(width);
-                self.declare(&format!("{}{index}", variable.name), Entry::Register(reg));
+            let first = registers.info.len() as Reg;
+            for _ in 0..count * (1 + u32::from(halves)) {
+                registers.fresh(width);
             }
-        } else if variable.vector > 1 {
-            let regs = (0..variable.vector).map(|_| registers.fresh(width)).collect();
-            self.declare(variable.name, Entry::Vector(regs));
+            return self.scopes.declare_family(variable.name, Family { first, count, halves });
+        }
+        let elements = if halves { 2 } else { variable.vector };
+        let entry = if elements > 1 {
+            Entry::Vector((0..elements).map(|_| registers.fresh(width)).collect())
         } else {
-            let reg = registers.fresh(width);
-            self.declare(variable.name, Entry::Register(reg));
-        }
-    }
-
-    /// Registers of 128 bits are pairs of 64, the lower half first.
-    fn wide_registers(&mut self, variable: &ast::Variable) {
-        if !variable.ty.ends_with("128") {
-            return;
-        }
-        let names = match variable.count {
-            Some(count) => (0..count).map(|index| format!("{}{index}", variable.name)).collect(),
-            None => vec![variable.name.to_owned()],
+            Entry::Register(registers.fresh(width))
         };
-        for name in names {
-            let halves = [0, 1].map(|_| self.out.registers.fresh(Width::Wide));
-            self.declare(&name, Entry::Vector(halves.to_vec()));
-        }
+        self.scopes.declare(variable.name, entry);
     }
 }

@@ -15,7 +15,6 @@ impl Selector {
         flat: &Flat,
     ) -> Result<(), Refusal> {
         let [dst, a, b, rest @ ..] = flat.operands.as_slice() else { return Err(String::new()) };
-        let has = |name: &str| flat.modifiers.iter().any(|modifier| modifier == name);
         let (dst, d_part) = part(dst);
         let (a, a_part) = part(a);
         let (b, b_part) = part(b);
@@ -25,17 +24,17 @@ impl Selector {
             a: scalar_part(a_part, a_signed)?,
             b: scalar_part(b_part, b_signed)?,
             d: scalar_part(d_part, d_signed)?,
-            saturates: has("sat"),
+            saturates: flat.has("sat"),
             ..Plan::default()
         };
         plan.then = match () {
-            () if has("add") => Then::Add,
-            () if has("min") => Then::Min,
-            () if has("max") => Then::Max,
+            () if flat.has("add") => Then::Add,
+            () if flat.has("min") => Then::Min,
+            () if flat.has("max") => Then::Max,
             () if d_part.is_some() => Then::Merge,
             () => Then::Nothing,
         };
-        let cmp = COMPARISONS.iter().position(|&name| has(name));
+        let cmp = COMPARISONS.iter().position(|name| flat.has(name));
         plan.comparison = cmp.unwrap_or(0) as u8;
         let count = match flat.opcode.chars().last() {
             Some('2') => 2,
@@ -60,10 +59,10 @@ impl Selector {
             let negated = |value: &Value| matches!(value, Value::Negated(_));
             plan.negates_product = negated(a) != negated(b);
             plan.negates_addend = rest.first().is_some_and(negated);
-            plan.plus_one = has("po");
+            plan.plus_one = flat.has("po");
             plan.scale = match () {
-                () if has("shr7") => 7,
-                () if has("shr15") => 15,
+                () if flat.has("shr7") => 7,
+                () if flat.has("shr15") => 15,
                 () => 0,
             };
             plan.d.signed = a_signed || b_signed || plan.negates_product || plan.negates_addend;

@@ -17,18 +17,14 @@ fn shape(flat: &Flat) -> Option<(usize, usize, usize)> {
     Some((rows.parse().ok()?, columns.parse().ok()?, depth.parse().ok()?))
 }
 
-fn has(flat: &Flat, name: &str) -> bool {
-    flat.modifiers.iter().any(|modifier| modifier == name)
-}
-
 /// The layouts as they are written, `true` for columns.
 fn layouts(flat: &Flat) -> Vec<bool> {
-    let names = flat.modifiers.iter().filter(|m| *m == "row" || *m == "col");
-    names.map(|name| name == "col").collect()
+    let names = flat.modifiers.iter().filter(|m| ["row", "col"].contains(m));
+    names.map(|name| *name == "col").collect()
 }
 
 fn product(flat: &Flat) -> BitProduct {
-    if has(flat, "xor") { BitProduct::Xor } else { BitProduct::And }
+    if flat.has("xor") { BitProduct::Xor } else { BitProduct::And }
 }
 
 fn sum_bits(accumulator: Accumulator) -> usize {
@@ -64,15 +60,15 @@ impl Selector {
     ) -> Result<(), Refusal> {
         let (rows, columns, depth) = shape(flat).ok_or_else(String::new)?;
         let ty = *modifiers.types.first().ok_or_else(String::new)?;
-        let stores = has(flat, "store");
+        let stores = flat.has("store");
         let (fragment, at, rest) = match flat.operands.as_slice() {
             [at, fragment, rest @ ..] if stores => (fragment, at, rest),
             [fragment, at, rest @ ..] => (fragment, at, rest),
             _ => return Err(String::new()),
         };
-        let (role, rows, columns, bits) = if has(flat, "a") || has(flat, "b") {
+        let (role, rows, columns, bits) = if flat.has("a") || flat.has("b") {
             let bits = element(ty, depth, product(flat)).ok_or_else(String::new)?.bits();
-            match has(flat, "a") {
+            match flat.has("a") {
                 true => (Role::A, rows, depth, bits),
                 false => (Role::B, depth, columns, bits),
             }
@@ -128,7 +124,7 @@ impl Selector {
             scale: None,
             rule: rule(self.frame.generation, depth, of(type_a)?),
             rounding: modifiers.flags,
-            saturate: has(flat, "satfinite"),
+            saturate: flat.has("satfinite"),
             columns: [false; 2],
         };
         let wide = form.a == Element::F64;
