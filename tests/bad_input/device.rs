@@ -20,7 +20,7 @@ fn a_launch_with_2048_threads() {
         .code(1)
         .fits()
         .stdout_contains("! runtime error")
-        .stdout_contains("cudaErrorInvalidConfiguration (a block of [2048, 1, 1]");
+        .stdout_contains("cudaErrorInvalidValue (a block of [2048, 1, 1]");
 }
 
 #[test]

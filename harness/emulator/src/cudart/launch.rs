@@ -102,9 +102,10 @@ impl Request {
         Ok(request)
     }
 
-    /// Limits that no kernel can have lifted.
+    /// Limits that no kernel can have lifted. The code is what an H200 gives (driver 580, CUDA 13.0);
+    /// the manual would have `cudaErrorInvalidConfiguration`.
     fn check_extents(&self) -> Outcome {
-        let invalid = |detail: String| Err(Code::INVALID_CONFIGURATION.because(detail));
+        let invalid = |detail: String| Err(Code::INVALID_VALUE.because(detail));
         let Self { grid, block, .. } = self;
         if grid.contains(&0) || block.contains(&0) {
             return invalid(format!("grid {grid:?} and block {block:?} must not be empty"));
