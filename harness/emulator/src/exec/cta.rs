@@ -86,6 +86,10 @@ impl Cta {
         self.shared.fill(0);
         if let Some(order) = &mut self.order {
             order.start();
+            if launch.cluster_size() > 1 {
+                // Others may write here, of whom this block's order knows nothing.
+                order.define(0, self.shared_len, true);
+            }
         }
         let threads = launch.threads();
         for (number, warp) in self.warps.iter_mut().enumerate() {

@@ -12,6 +12,7 @@
 //!         shuffle.rs         instructions that look across lanes
 //!         copy_async.rs      cp.async
 //!         bulk.rs            bulk copies; tensor.rs: boxes of tensors; reduction.rs: combined
+//!         store_async.rs     stores that an mbarrier is told of
 //!         mbarrier.rs        barriers that are objects in shared memory
 //!         system.rs          printf, assert, malloc
 //!         matrix/            matrix products, and rows of matrices to and from shared memory
@@ -35,6 +36,7 @@ pub mod mbarrier;
 mod printf;
 pub mod reduction;
 pub mod shuffle;
+pub mod store_async;
 mod straight;
 pub mod system;
 mod tally;

@@ -1,7 +1,7 @@
 //! Asynchronous copies and the barriers that they complete at (PTX ISA 9.7.9.25, 9.7.13.15).
 
 use super::{Kind, Row, row};
-use crate::exec::{bulk, copy_async, mbarrier, once, tensor};
+use crate::exec::{bulk, copy_async, mbarrier, once, store_async, tensor};
 
 macro_rules! events {
     ($form:literal) => {
@@ -55,6 +55,9 @@ pub const ROWS: &[Row] = &[
     row!("cp .async .bulk .shared::cluster .shared::cta .mbarrier::complete_tx::bytes", Store, Kind::Bulk(once!(bulk::copy))),
     row!("cp .reduce .async .bulk .global .shared::cta .bulk_group .L2::cache_hint? .{add|min|max|inc|dec|and|or|xor} .noftz? .{f16|bf16|b32|u32|s32|b64|u64|s64|f32|f64}", Atomic, Kind::Bulk(once!(bulk::copy))),
     row!("cp .reduce .async .bulk .shared::cluster .shared::cta .mbarrier::complete_tx::bytes .{add|min|max|inc|dec|and|or|xor} .{b32|u32|s32|b64|u64}", Atomic, Kind::Bulk(once!(bulk::copy))),
+    row!("st .async .weak? .cluster? .shared::cluster? .mbarrier::complete_tx::bytes .{v2|v4}? .{b32|u32|s32|f32|b64|u64|s64|f64}", Store, Kind::StoreAsync(once!(store_async::store))),
+    row!("red .async .relaxed .cluster .shared::cluster? .mbarrier::complete_tx::bytes .{inc|dec|min|max|and|or|xor|add} .{b32|u32|s32|u64|s64}", Atomic, Kind::StoreAsync(once!(store_async::store))),
+    row!("st .bulk .weak? .shared::cta?", Store, Kind::Fill(once!(store_async::fill))),
     row!("cp .async .bulk .prefetch .L2 .global .L2::cache_hint?", Other, Kind::Nothing),
     row!("cp .async .bulk .commit_group", Other, Kind::Nothing),
     row!("cp .async .bulk .wait_group .read?", Other, Kind::Nothing),

@@ -26,11 +26,12 @@ macro_rules! hints {
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
     row!(hints!("ld", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128}"), Load, Kind::Load),
-    row!("st .async .{release|relaxed} .{gpu|sys} .global .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64}", Store, Kind::Store),
+    row!("st .async .mmio? .release .{gpu|sys} .global? .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64}", Store, Kind::Store),
     row!(hints!("st", " .{b8|u8|s8|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128}"), Store, Kind::Store),
     row!("ldu .global? .{v2|v4}? .{b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64|b128}", Load, Kind::Load),
     row!("atom .{relaxed|acquire|release|acq_rel}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor|exch|cas} .noftz? .{L2::cache_hint}? .{v2|v4|v8}? .{b16|b32|b64|b128|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
-    row!("red .async? .{relaxed|release}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor} .noftz? .{L2::cache_hint}? .{v2|v4|v8}? .{b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
+    row!("red .async .mmio? .release .{gpu|sys} .global? .add .{u32|s32|u64|s64}", Atomic, Kind::Atomic),
+    row!("red .{relaxed|release}? .{cta|cluster|gpu|sys}? .{global|shared|shared::cta|shared::cluster}? .{add|inc|dec|min|max|and|or|xor} .noftz? .{L2::cache_hint}? .{v2|v4|v8}? .{b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2}", Atomic, Kind::Atomic),
     row!("mov .{b8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|b64|u64|s64|f64|b128|pred}", Move, Kind::Move),
     row!("cvta .to? .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry} .{u64|u32}", Move, Kind::ConvertAddress),
     row!("isspacep .{global|shared|shared::cta|shared::cluster|local|const|param|param::entry}", Move, Kind::IsSpace),

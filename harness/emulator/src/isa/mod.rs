@@ -148,6 +148,10 @@ pub enum Kind {
     /// `cp.async.wait_group`.
     WaitGroup(Handlers),
     Mbarrier(Handlers),
+    /// Stores and reductions that tell an `mbarrier`.
+    StoreAsync(Handlers),
+    /// `st.bulk`.
+    Fill(Handlers),
     /// Bulk copies.
     Bulk(Handlers),
     /// Bulk copies of a tensor map.

@@ -4,7 +4,7 @@
 use super::flatten::{Base, Flat, Value};
 use super::select::{Refusal, Selector};
 use super::{Reg, Width};
-use crate::exec::{Handlers, bulk, copy_async, mbarrier, reduction};
+use crate::exec::{Handlers, bulk, copy_async, mbarrier, reduction, store_async};
 use crate::isa::{Modifiers, flag};
 
 impl Selector {
@@ -140,6 +140,59 @@ impl Selector {
             let one = Value::Integer(1);
             op.b = Some(self.narrow(rest.first().unwrap_or(&one))?);
         }
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// An address of the cluster's shared memory: a generic one where no space is written.
+    fn cluster_address(&mut self, flat: &Flat, value: &Value) -> Result<(Reg, u32), Refusal> {
+        if flat.modifiers.iter().any(|modifier| modifier.starts_with("shared")) {
+            return Ok((self.shared_address(value)?, 0));
+        }
+        Ok((self.global_operand(value)?, store_async::GENERIC))
+    }
+
+    /// `st.async [a], b, [mbar]` and `red.async`.
+    pub fn store_async(
+        &mut self,
+        handlers: Handlers,
+        modifiers: &Modifiers,
+        flat: &Flat,
+    ) -> Result<(), Refusal> {
+        let [to, value, barrier] = flat.operands.as_slice() else { return Err(String::new()) };
+        let ty = *modifiers.types.last().ok_or_else(String::new)?;
+        let mut op = self.op(handlers);
+        let (to, generic) = self.cluster_address(flat, to)?;
+        let (barrier, _) = self.cluster_address(flat, barrier)?;
+        op.list = vec![to, barrier];
+        let double = ty.ends_with("64");
+        for element in Self::elements(value) {
+            op.list.push(self.source(&element, if double { "w" } else { "n" }, ty)?);
+        }
+        let bytes = (op.list.len() - 2) * if double { 8 } else { 4 };
+        if bytes > 16 {
+            return Err("a vector of more than 16 bytes".to_owned());
+        }
+        op.flags = generic | if double { store_async::DOUBLE } else { 0 };
+        if flat.opcode == "red" {
+            op.flags |= store_async::REDUCES;
+            op.imm = combination(flat, Some(ty)).ok_or_else(String::new)?;
+        }
+        op.memory = true;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// `st.bulk [a], size, 0`.
+    pub fn fill(&mut self, handlers: Handlers, flat: &Flat) -> Result<(), Refusal> {
+        let [to, size, Value::Integer(0)] = flat.operands.as_slice() else {
+            return Err("another value than 0".to_owned());
+        };
+        let mut op = self.op(handlers);
+        let (to, generic) = self.cluster_address(flat, to)?;
+        op.list = vec![to, self.narrow(size)?];
+        op.flags = generic;
+        op.memory = true;
         self.ops.push(op);
         Ok(())
     }

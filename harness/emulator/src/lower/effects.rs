@@ -29,7 +29,7 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         | Kind::WmmaMultiply(_) => Deed::Across,
         Kind::WarpBarrier(_) => Deed::WarpSync,
         Kind::Fence => Deed::Fence,
-        Kind::CopyAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
+        Kind::CopyAsync(_) | Kind::StoreAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
         Kind::Lanes(widths, _) if !widths.contains('w') => match flat.opcode {
             "selp" => Deed::Select,
             "and" => Deed::Absorb(0),

@@ -248,6 +248,8 @@ impl Selector {
                 Ok(())
             }
             Kind::Mbarrier(handlers) => self.mbarrier(handlers, flat),
+            Kind::StoreAsync(handlers) => self.store_async(handlers, modifiers, flat),
+            Kind::Fill(handlers) => self.fill(handlers, flat),
             Kind::Bulk(handlers) => self.bulk(handlers, modifiers, flat),
             Kind::Tensor(handlers) => self.tensor(handlers, flat),
             Kind::Barrier(handlers) => self.barrier(handlers, modifiers, flat),
