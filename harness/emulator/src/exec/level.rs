@@ -14,7 +14,7 @@ pub enum Level {
     Plain,
     /// AVX2, FMA, F16C.
     Wide,
-    /// AVX-512 as well.
+    /// AVX-512 as well, with its dot products of bytes.
     Widest,
 }
 
@@ -32,7 +32,8 @@ impl Level {
             let widest = std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512dq")
-                && std::is_x86_feature_detected!("avx512vl");
+                && std::is_x86_feature_detected!("avx512vl")
+                && std::is_x86_feature_detected!("avx512vnni");
             return if widest { Self::Widest } else { Self::Wide };
         }
         Self::Plain
@@ -101,13 +102,14 @@ macro_rules! both {
     }};
 }
 
-/// Compile a handler body three times, the last for AVX-512: for the few that are long enough to gain.
+/// Compile a handler body three times, the last for AVX-512, with a body of its own: for the few that are
+/// long enough to gain.
 macro_rules! thrice {
-    ($body:expr) => {{
+    ($body:expr, $widest:expr) => {{
         #[cfg_attr(
             target_arch = "x86_64",
             target_feature(
-                enable = "avx2,fma,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"
+                enable = "avx2,fma,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"
             )
         )]
         unsafe fn widest(
@@ -115,7 +117,7 @@ macro_rules! thrice {
             inst: &$crate::program::Inst,
         ) -> $crate::exec::Flow {
             // SAFETY: as in `both!`.
-            unsafe { $body(core, inst) }
+            unsafe { $widest(core, inst) }
         }
         $crate::exec::Handlers { widest, ..$crate::exec::both!($body) }
     }};

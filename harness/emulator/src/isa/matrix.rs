@@ -5,7 +5,11 @@ use crate::exec::{matrix, once, thrice};
 
 macro_rules! mma {
     ($form:literal) => {
-        row!(concat!("mma .sync .aligned ", $form), Matrix, Kind::Mma(thrice!(matrix::mma)))
+        row!(
+            concat!("mma .sync .aligned ", $form),
+            Matrix,
+            Kind::Mma(thrice!(matrix::mma, matrix::mma_widest))
+        )
     };
 }
 
@@ -44,7 +48,7 @@ macro_rules! wmma {
         row!(
             concat!("wmma .mma .sync .aligned ", $form),
             Matrix,
-            Kind::WmmaMultiply(thrice!(matrix::mma))
+            Kind::WmmaMultiply(thrice!(matrix::mma, matrix::mma_widest))
         )
     };
 }

@@ -10,7 +10,7 @@ mod wmma;
 
 use float::{Format, Rule};
 use layout::Shape;
-use warp::{Random, Warp};
+use warp::{Random, Range, Warp};
 
 /// Operands per form: enough that each rounding happens, cheap enough for every build.
 const ROUNDS: u64 = 12;
@@ -21,12 +21,16 @@ fn floats(target: &str, form: &str, shape: Shape, a: Format, b: Format, wide: bo
     for round in 0..ROUNDS {
         let mut random = Random(round);
         // Some rounds of all bit patterns, most of numbers that are near each other.
-        let wild = round % 4 == 3;
+        let range = match round % 4 {
+            3 => Range::Any,
+            2 => Range::Finite,
+            _ => Range::NearOne,
+        };
         warp.fill(|matrix, _| match matrix {
-            'c' if wide => random.float(wild),
-            'c' => random.pair(&float::F16, wild),
-            'a' => random.word(&a, wild),
-            _ => random.word(&b, wild),
+            'c' if wide => random.float(range),
+            'c' => random.pair(&float::F16, range),
+            'a' => random.word(&a, range),
+            _ => random.word(&b, range),
         });
         let given = warp.run();
         for row in 0..16 {
@@ -127,12 +131,12 @@ fn scaled(form: &str, shape: Shape, formats: [Format; 2], vectors: usize, scale:
             Warp::scaled(form, shape.a_registers(), shape.b_registers(), (byte, thread), other);
         for seed in 0..ROUNDS / 3 {
             let mut random = Random(seed + 100 * round as u64);
-            let wild = seed == 2;
+            let range = [Range::NearOne, Range::Finite, Range::Any, Range::NearOne][seed as usize];
             warp.fill(|matrix, _| match matrix {
-                'c' => random.float(wild),
-                'a' => random.word(&a, wild),
-                'b' => random.word(&b, wild),
-                _ => random.scales(&scale, wild),
+                'c' => random.float(range),
+                'a' => random.word(&a, range),
+                'b' => random.word(&b, range),
+                _ => random.scales(&scale, range),
             });
             let given = warp.run();
             for row in 0..16 {

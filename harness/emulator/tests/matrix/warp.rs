@@ -7,6 +7,15 @@ use crate::layout::Place;
 
 pub struct Random(pub u64);
 
+/// Which numbers operands are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Range {
+    NearOne,
+    Finite,
+    /// All bit patterns.
+    Any,
+}
+
 impl Random {
     pub fn next(&mut self) -> u64 {
         // SplitMix64.
@@ -17,23 +26,42 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A word of elements: any bits if `wild`, else with exponents near one.
-    pub fn word(&mut self, format: &Format, wild: bool) -> u32 {
+    /// A word of elements.
+    pub fn word(&mut self, format: &Format, range: Range) -> u32 {
         let bits = self.next();
         match format.bits {
-            _ if wild && !bits.is_multiple_of(3) => (bits >> 32) as u32,
-            16 => self.pair(format, false),
-            32 => self.float(false),
+            _ if range == Range::Any && !bits.is_multiple_of(3) => (bits >> 32) as u32,
+            _ if range == Range::Finite => (0..32 / format.bits)
+                .map(|i| self.finite(format) << (i * format.bits))
+                .fold(0, |word, element| word | element),
+            16 => self.pair(format, Range::NearOne),
+            32 => self.float(Range::NearOne),
             // Any four or eight bits are near one, but for those of the wide range of E5M2.
             _ => (bits >> 32) as u32 & 0xbfbf_bfbf,
         }
     }
 
+    /// Any finite number, small ones and large ones, one in four zero; of the formats with exponents of
+    /// `f32`, from the middle third of those.
+    fn finite(&mut self, format: &Format) -> u32 {
+        let bits = self.next();
+        let code = (bits >> 32) as u32 & (u32::MAX >> (32 - format.bits));
+        if bits.is_multiple_of(4) {
+            return 0;
+        }
+        let exponents = if format.bits == 32 { code >> 23 } else { code >> 7 } & 0xff;
+        let wide = format.read(0x3f80).significand == 1 << 7 || format.bits == 32;
+        let far = wide && !(82..172).contains(&exponents);
+        if far || format.read(code).special.is_some() { self.finite(format) } else { code }
+    }
+
     /// Two 16-bit floats.
-    pub fn pair(&mut self, format: &Format, wild: bool) -> u32 {
+    pub fn pair(&mut self, format: &Format, range: Range) -> u32 {
         let bits = self.next() as u32;
-        if wild {
-            return bits;
+        match range {
+            Range::Any => return bits,
+            Range::Finite => return self.word(format, range),
+            Range::NearOne => {}
         }
         let one = |random: &mut Self| {
             let x = random.near_one();
@@ -46,8 +74,12 @@ impl Random {
         one(self) | one(self) << 16
     }
 
-    pub fn float(&mut self, wild: bool) -> u32 {
-        if wild { self.next() as u32 } else { self.near_one().to_bits() }
+    pub fn float(&mut self, range: Range) -> u32 {
+        match range {
+            Range::Any => self.next() as u32,
+            Range::Finite => self.finite(&crate::float::F32),
+            Range::NearOne => self.near_one().to_bits(),
+        }
     }
 
     fn near_one(&mut self) -> f32 {
@@ -57,13 +89,17 @@ impl Random {
     }
 
     /// Four scales.
-    pub fn scales(&mut self, format: &Format, wild: bool) -> u32 {
+    pub fn scales(&mut self, format: &Format, range: Range) -> u32 {
         let bits = self.next() as u32;
-        if wild || format.read(0x38).exponent == 0 {
-            return bits;
+        let signless = format.read(0x38).exponent == 0;
+        match range {
+            Range::Any => bits,
+            // No NaN: a bit less in the exponent.
+            _ if signless => bits & 0xf7f7_f7f7,
+            // E8M0 near one, or not far.
+            Range::NearOne => bits & 0x0707_0707 | 0x7c7c_7c7c,
+            Range::Finite => (bits & 0x1f1f_1f1f) + 0x7070_7070,
         }
-        // E8M0 near one.
-        bits & 0x0707_0707 | 0x7c7c_7c7c
     }
 }
 

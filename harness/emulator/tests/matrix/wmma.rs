@@ -3,7 +3,7 @@
 use emulator::{Config, LaunchConfig, Level, Machine};
 
 use crate::float::{self, Format};
-use crate::warp::Random;
+use crate::warp::{Random, Range};
 use crate::{NEW, ROUNDS};
 
 /// A matrix in memory: `at` gives the element's number.
@@ -111,7 +111,7 @@ fn element(bytes: &[u8], number: usize, bits: u32) -> u32 {
 }
 
 fn fill(random: &mut Random, format: &Format, len: usize) -> Vec<u8> {
-    (0..len.div_ceil(4)).flat_map(|_| random.word(format, false).to_le_bytes()).collect()
+    (0..len.div_ceil(4)).flat_map(|_| random.word(format, Range::NearOne).to_le_bytes()).collect()
 }
 
 fn floats(case: &Case, format: Format, sum: Format, wide: bool) {

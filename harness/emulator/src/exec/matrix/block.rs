@@ -26,10 +26,10 @@ use crate::program::Slot;
 
 /// Elements that are added up before they are scaled.
 const GROUP: usize = 16;
-const GROUPS: usize = 4;
+pub const GROUPS: usize = 4;
 
 /// Bits kept below the leading bit of the largest summand.
-const FRACTION: i32 = 35;
+pub const FRACTION: i32 = 35;
 
 /// Scale bytes by vector, `a[v][row]` and `b[v][column]`.
 pub struct Bytes {

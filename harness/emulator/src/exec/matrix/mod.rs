@@ -18,12 +18,15 @@
 //! ```text
 //! dot.rs      floats: the tensor cores' own rounding, which is not IEEE's
 //! block.rs    packed FP4 with block scales
+//! avx512/     the two, fast, where the processor has it
 //! integer.rs  integers, bits, and doubles: nothing to round, or one fma after the other
 //! quads.rs    m8n8k4, four small products
 //! tile.rs     wmma.load and wmma.store
 //! rows.rs     ldmatrix, stmatrix, movmatrix: rows of shared memory to and from fragments
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod block;
 mod dot;
 mod element;
@@ -134,6 +137,22 @@ pub fn whole_warp(core: &mut Core) -> Result<(), Flow> {
 /// must have its registers.
 #[inline(always)]
 pub unsafe fn mma(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: passed on.
+    unsafe { product::<false>(core, inst) }
+}
+
+/// [`mma`] where the processor has AVX-512.
+///
+/// # Safety
+/// As for [`mma`].
+#[inline(always)]
+pub unsafe fn mma_widest(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: passed on.
+    unsafe { product::<true>(core, inst) }
+}
+
+#[inline(always)]
+unsafe fn product<const WIDEST: bool>(core: &mut Core, inst: &Inst) -> Flow {
     if let Err(flow) = whole_warp(core) {
         return flow;
     }
@@ -154,6 +173,8 @@ pub unsafe fn mma(core: &mut Core, inst: &Inst) -> Flow {
                 integer::integers(core, form, &operands);
             }
             Element::Bits(_) => integer::bits(core, form, &operands),
+            #[cfg(target_arch = "x86_64")]
+            _ if WIDEST && avx512::multiply(core, form, &operands) => {}
             Element::PackedE2m1 => block::multiply(core, form, &operands),
             _ if form.is_quad() => quads::multiply(core, form, &operands),
             _ => dot::multiply(core, form, &operands),
