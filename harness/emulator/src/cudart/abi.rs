@@ -1,6 +1,6 @@
 //! The C types of the runtime's interface, as `driver_types.h` of CUDA 13.0 lays them out.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 
 use super::error::{Code, Failure, Outcome};
 
@@ -53,6 +53,23 @@ impl<T> Out<T> {
         self.0 as usize
     }
 
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Element `index` of the array that the program promises to have room for.
+    pub fn at(self, index: usize) -> Self {
+        if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
+    }
+
+    /// What the program has put there: some calls take a value and give another back.
+    pub fn read(self) -> Result<T, Failure>
+    where
+        T: Copy,
+    {
+        In(self.0.cast_const()).get()
+    }
+
     /// The same place, where the interface means another type by it.
     pub fn cast<U>(self) -> Out<U> {
         Out(self.0.cast())
@@ -71,6 +88,24 @@ impl<T: Copy> In<T> {
     /// Element `index` of the array that the program promises to be that long.
     pub fn at(self, index: usize) -> Result<T, Failure> {
         Self(self.0.wrapping_add(index)).get()
+    }
+}
+
+impl<T> In<T> {
+    /// The member of a structure that begins `offset` bytes behind the structure's.
+    pub fn member<U>(self, offset: usize) -> In<U> {
+        if self.0.is_null() {
+            In(std::ptr::null())
+        } else {
+            In(self.0.cast::<u8>().wrapping_add(offset).cast())
+        }
+    }
+}
+
+impl In<*const c_void> {
+    /// Pointers that the program may read, for as long as `addresses` stay where they are.
+    pub fn to_array(addresses: &[usize]) -> Self {
+        Self(addresses.as_ptr().cast())
     }
 }
 
@@ -94,6 +129,7 @@ pub(super) type EventHandle = usize;
 pub(super) type PoolHandle = usize;
 pub(super) type GraphHandle = usize;
 pub(super) type GraphExecHandle = usize;
+pub(super) type NodeHandle = usize;
 /// Address of a kernel's host stub, which serves as its `cudaKernel_t` and `cudaFunction_t` too.
 pub(super) type FunctionHandle = usize;
 /// A pointer of the program, to host or device memory.
@@ -151,6 +187,34 @@ pub(super) struct Copy3D {
     pub destination: PitchedPointer,
     pub extent: Extent,
     pub kind: u32,
+}
+
+impl Copy3D {
+    /// `height` rows of `width` bytes, each end with its pitch.
+    pub fn rows(
+        (destination, destination_pitch): (Address, usize),
+        (source, source_pitch): (Address, usize),
+        (width, height): (usize, usize),
+        kind: u32,
+    ) -> Self {
+        let none = Offset3 { x: 0, y: 0, z: 0 };
+        let end = |pointer, pitch| PitchedPointer { pointer, pitch, width, height };
+        Self {
+            source_array: 0,
+            source_offset: none,
+            source: end(source, source_pitch),
+            destination_array: 0,
+            destination_offset: none,
+            destination: end(destination, destination_pitch),
+            extent: Extent { width, height, depth: 1 },
+            kind,
+        }
+    }
+
+    /// A stretch of bytes.
+    pub fn flat(destination: Address, source: Address, bytes: usize, kind: u32) -> Self {
+        Self::rows((destination, bytes), (source, bytes), (bytes, 1), kind)
+    }
 }
 
 /// `cudaMemLocation`; types: 1 device, 2 host.

@@ -5,6 +5,7 @@
 use super::abi::{Address, Copy3D, In, PitchedPointer, StreamHandle};
 use super::allocation::MemoryKind;
 use super::error::{Code, Failure, Outcome};
+use super::graph::Task;
 use super::session::Session;
 
 /// `cudaMemcpyKind`
@@ -44,6 +45,9 @@ impl Direction {
         }
     }
 }
+
+/// As `cudaMemcpyKind`.
+const DEVICE_TO_DEVICE: u32 = 3;
 
 /// Rows of a rectangular copy: `depth` slices of `height` rows of `width` bytes.
 struct Shape {
@@ -143,20 +147,7 @@ impl Session {
         self.machine.memory().define(destination, bytes as u64);
     }
 
-    fn copy_2d(
-        &mut self,
-        (destination, destination_pitch): (Address, usize),
-        (source, source_pitch): (Address, usize),
-        (width, height): (usize, usize),
-        kind: u32,
-    ) -> Outcome {
-        let destination = Grid { start: destination, pitch: destination_pitch, slice: 0 };
-        let source = Grid { start: source, pitch: source_pitch, slice: 0 };
-        let shape = Shape { width, height, depth: 1 };
-        self.copy_rectangle(&destination, &source, &shape, Direction::of(kind)?)
-    }
-
-    fn copy_3d(&mut self, parameters: &Copy3D) -> Outcome {
+    pub fn copy_3d(&mut self, parameters: &Copy3D) -> Outcome {
         let Copy3D { source_array, source_offset, source, .. } = *parameters;
         let Copy3D { destination_array, destination_offset, destination, extent, kind, .. } =
             *parameters;
@@ -211,10 +202,8 @@ runtime! {
     fn cudaMemcpyAsync(
         destination: Address, source: Address, bytes: usize, kind: u32, stream: StreamHandle,
     ) + cudaMemcpyAsync_ptsz |session| {
-        let direction = Direction::of(kind)?;
-        session.submit(stream, move |session| {
-            copy(session, destination, source, bytes, direction)
-        })
+        Direction::of(kind)?;
+        session.submit(stream, Task::Copy(Copy3D::flat(destination, source, bytes, kind)))
     }
 
     fn cudaMemcpyPeer(
@@ -231,9 +220,7 @@ runtime! {
     ) |session| {
         session.device(to)?;
         session.device(from)?;
-        session.submit(stream, move |session| {
-            copy(session, destination, source, bytes, Direction::DeviceToDevice)
-        })
+        session.submit(stream, Task::Copy(Copy3D::flat(destination, source, bytes, DEVICE_TO_DEVICE)))
     }
 
     fn cudaMemcpy2D(
@@ -241,7 +228,7 @@ runtime! {
         width: usize, height: usize, kind: u32,
     ) + cudaMemcpy2D_ptds |session| {
         let (to, from) = ((destination, destination_pitch), (source, source_pitch));
-        session.copy_2d(to, from, (width, height), kind)
+        session.copy_3d(&Copy3D::rows(to, from, (width, height), kind))
     }
 
     fn cudaMemcpy2DAsync(
@@ -249,7 +236,7 @@ runtime! {
         width: usize, height: usize, kind: u32, stream: StreamHandle,
     ) + cudaMemcpy2DAsync_ptsz |session| {
         let (to, from) = ((destination, destination_pitch), (source, source_pitch));
-        session.submit(stream, move |session| session.copy_2d(to, from, (width, height), kind))
+        session.submit(stream, Task::Copy(Copy3D::rows(to, from, (width, height), kind)))
     }
 
     fn cudaMemcpy3D(parameters: In<Copy3D>) + cudaMemcpy3D_ptds |session| {
@@ -259,7 +246,6 @@ runtime! {
     fn cudaMemcpy3DAsync(
         parameters: In<Copy3D>, stream: StreamHandle,
     ) + cudaMemcpy3DAsync_ptsz |session| {
-        let parameters = parameters.get()?;
-        session.submit(stream, move |session| session.copy_3d(&parameters))
+        session.submit(stream, Task::Copy(parameters.get()?))
     }
 }

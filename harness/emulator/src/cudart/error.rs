@@ -49,7 +49,10 @@ impl Code {
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
     pub const NOT_SUPPORTED: Self = Self(801);
     pub const CAPTURE_UNSUPPORTED: Self = Self(900);
+    pub const CAPTURE_MERGE: Self = Self(902);
     pub const CAPTURE_UNMATCHED: Self = Self(903);
+    pub const CAPTURE_UNJOINED: Self = Self(904);
+    pub const GRAPH_UPDATE_FAILURE: Self = Self(910);
     pub const INVALID_CLUSTER_SIZE: Self = Self(912);
 
     pub(super) fn because(self, detail: impl Into<String>) -> Failure {

@@ -4,28 +4,32 @@
 //! a program that times its own kernels prints modelled times, else the host's. Copies and the
 //! host's own work take no time.
 
-use super::abi::{EventHandle, Out, StreamHandle};
+use super::abi::{EventHandle, NodeHandle, Out, StreamHandle};
 use super::error::{Code, Failure, Outcome};
-use super::graph::CaptureId;
+use super::graph::{CaptureId, Task};
 use super::session::Session;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Event {
     flags: u32,
     /// Nanoseconds of the session's clock.
     recorded: Option<f64>,
     /// The capture that it was last recorded in.
     pub capture: Option<CaptureId>,
+    /// What was last in the stream then, of that capture.
+    pub last: Vec<NodeHandle>,
 }
 
 const DISABLE_TIMING: u32 = 2;
 const KNOWN_FLAGS: u32 = 7;
+/// `cudaEventRecordExternal`
+const EXTERNAL: u32 = 1;
 
 impl Session {
     pub fn event(&self, handle: EventHandle) -> Result<Event, Failure> {
         self.events
             .get(&handle)
-            .copied()
+            .cloned()
             .ok_or_else(|| Code::INVALID_HANDLE.because("it is no event, or destroyed"))
     }
 
@@ -35,21 +39,32 @@ impl Session {
         }
         let handle = self.handle();
         out.set(handle)?;
-        self.events.insert(handle, Event { flags, recorded: None, capture: None });
+        self.events
+            .insert(handle, Event { flags, recorded: None, capture: None, last: Vec::new() });
         Ok(())
     }
 
-    fn record(&mut self, handle: EventHandle, stream: StreamHandle) -> Outcome {
+    /// In a capture the event stands for what was last in the stream, and becomes a node only where it
+    /// is for others than the graph (`flags` of `cudaEventRecordWithFlags`).
+    fn record(&mut self, handle: EventHandle, stream: StreamHandle, flags: u32) -> Outcome {
         let capture = self.stream(stream)?.capture;
         let event = self.event(handle)?;
-        self.events.insert(handle, Event { capture, ..event });
-        self.submit(stream, move |session| {
-            // Destroyed since, if the work was kept for a graph.
-            if let Some(event) = session.events.get_mut(&handle) {
-                event.recorded = Some(session.clock);
-            }
-            Ok(())
-        })
+        if capture.is_none() || flags & EXTERNAL != 0 {
+            return self.submit(stream, Task::Record(handle));
+        }
+        let last = self.last_of(stream)?;
+        self.events.insert(handle, Event { capture, last, ..event });
+        Ok(())
+    }
+
+    /// The moment is now.
+    pub fn record_now(&mut self, handle: EventHandle) -> Outcome {
+        // Destroyed since, if the work was kept for a graph.
+        if let Some(event) = self.events.get_mut(&handle) {
+            event.recorded = Some(self.clock);
+            event.capture = None;
+        }
+        Ok(())
     }
 
     fn moment(&self, handle: EventHandle) -> Result<f64, Failure> {
@@ -71,13 +86,13 @@ runtime! {
     }
 
     fn cudaEventRecord(event: EventHandle, stream: StreamHandle) + cudaEventRecord_ptsz |session| {
-        session.record(event, stream)
+        session.record(event, stream, 0)
     }
 
     fn cudaEventRecordWithFlags(
-        event: EventHandle, stream: StreamHandle, _flags: u32,
+        event: EventHandle, stream: StreamHandle, flags: u32,
     ) + cudaEventRecordWithFlags_ptsz |session| {
-        session.record(event, stream)
+        session.record(event, stream, flags)
     }
 
     fn cudaEventSynchronize(event: EventHandle) |session| {

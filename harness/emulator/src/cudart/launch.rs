@@ -14,19 +14,29 @@ use super::device_model::{
 };
 use super::error::{self, Code, Failure, Outcome};
 use super::function::{Function, max_threads};
+use super::graph::Task;
 use super::session::{LaunchRecord, Session};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::{Kernel, LaunchConfig};
 
 /// What one launch asks for.
-struct Request {
-    function: FunctionHandle,
-    grid: [u32; 3],
-    block: [u32; 3],
-    dynamic_shared: usize,
+pub(super) struct Request {
+    pub function: FunctionHandle,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub dynamic_shared: usize,
     stream: StreamHandle,
     cluster: Option<[u32; 3]>,
     cooperative: bool,
+}
+
+/// A launch that nothing is wrong with, to be done now or with a graph.
+pub(super) struct Prepared {
+    pub request: Request,
+    configuration: LaunchConfig,
+    parameters: Box<[u8]>,
+    /// Where each argument stands in the parameters.
+    pub arguments: Box<[usize]>,
 }
 
 /// A pointer to each argument.
@@ -74,7 +84,7 @@ fn product(extents: [u32; 3]) -> u64 {
 
 impl Request {
     /// A launch with grid and block only; the others are set by whoever has them.
-    fn new(
+    pub fn new(
         function: FunctionHandle,
         (grid, block): (Dim3, Dim3),
         dynamic_shared: usize,
@@ -180,7 +190,8 @@ impl Request {
 }
 
 impl Session {
-    fn launch(&mut self, request: &Request, arguments: Arguments) -> Outcome {
+    /// Looks at all that can be wrong with a launch before the kernel begins.
+    pub fn prepare(&self, request: Request, arguments: Arguments) -> Result<Prepared, Failure> {
         request.check_extents()?;
         let (function, kernel) = self.kernel(request.function)?;
         request.check_kernel(function, &kernel)?;
@@ -194,25 +205,25 @@ impl Session {
                 return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE.because(detail));
             }
         }
-        let parameters = packed(&kernel, arguments)?;
-        let Request { grid, block, cooperative, .. } = *request;
-        let configuration = LaunchConfig {
-            kernel: Arc::clone(&kernel),
-            grid,
-            block,
-            dynamic_shared,
-            cluster,
-            cooperative,
-        };
-        self.submit(request.stream, move |session| {
-            session.run(&configuration, &parameters);
-            Ok(())
-        })
+        let parameters = packed(&kernel, arguments)?.into_boxed_slice();
+        let first = parameters.as_ptr().expose_provenance();
+        let arguments = kernel.params.iter().map(|each| first + each.offset as usize).collect();
+        let Request { grid, block, cooperative, .. } = request;
+        let configuration =
+            LaunchConfig { kernel, grid, block, dynamic_shared, cluster, cooperative };
+        Ok(Prepared { request, configuration, parameters, arguments })
+    }
+
+    fn launch(&mut self, request: Request, arguments: Arguments) -> Outcome {
+        let stream = request.stream;
+        let prepared = self.prepare(request, arguments)?;
+        self.submit(stream, Task::Kernel(Arc::new(prepared)))
     }
 
     /// A fault shows in the calls that follow, not in this one: on a GPU the launch has returned
     /// before the kernel begins.
-    fn run(&mut self, configuration: &LaunchConfig, parameters: &[u8]) {
+    pub fn run(&mut self, prepared: &Prepared) {
+        let Prepared { configuration, parameters, .. } = prepared;
         let start = Instant::now();
         let machine = AssertUnwindSafe(&self.machine);
         let profiles = self.options.profile;
@@ -301,7 +312,7 @@ runtime! {
         dynamic_shared: usize, stream: StreamHandle,
     ) + __cudaLaunchKernel_ptsz |session| {
         let request = Request::new(kernel, (grid, block), dynamic_shared, stream);
-        session.launch(&request, arguments)
+        session.launch(request, arguments)
     }
 
     fn cudaLaunchKernel(
@@ -309,7 +320,7 @@ runtime! {
         dynamic_shared: usize, stream: StreamHandle,
     ) + cudaLaunchKernel_ptsz |session| {
         let request = Request::new(function, (grid, block), dynamic_shared, stream);
-        session.launch(&request, arguments)
+        session.launch(request, arguments)
     }
 
     fn cudaLaunchCooperativeKernel(
@@ -317,13 +328,13 @@ runtime! {
         dynamic_shared: usize, stream: StreamHandle,
     ) + cudaLaunchCooperativeKernel_ptsz |session| {
         let request = Request::new(function, (grid, block), dynamic_shared, stream);
-        session.launch(&Request { cooperative: true, ..request }, arguments)
+        session.launch(Request { cooperative: true, ..request }, arguments)
     }
 
     fn cudaLaunchKernelExC(
         configuration: In<LaunchConfiguration>, function: FunctionHandle, arguments: Arguments,
     ) + cudaLaunchKernelExC_ptsz |session| {
         let request = Request::of(&configuration.get()?, function)?;
-        session.launch(&request, arguments)
+        session.launch(request, arguments)
     }
 }

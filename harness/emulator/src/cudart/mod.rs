@@ -33,7 +33,7 @@ macro_rules! runtime {
     (@one $(#[$meta:meta])* $name:ident ($($arg:ident: $ty:ty),* $(,)?) |$session:ident| $body:block) => {
         $(#[$meta])*
         #[unsafe(no_mangle)]
-        pub(super) extern "C" fn $name($($arg: $ty),*) -> $crate::cudart::error::Code {
+        pub(in $crate::cudart) extern "C" fn $name($($arg: $ty),*) -> $crate::cudart::error::Code {
             $crate::cudart::session::call(
                 stringify!($name),
                 |$session: &mut $crate::cudart::session::Session| -> $crate::cudart::error::Outcome {

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::abi::{EventHandle, In, Out, StreamHandle};
 use super::error::{Code, Failure, Outcome};
-use super::graph::{CaptureId, HostCall, Work};
+use super::graph::{CaptureId, HostCall, Task};
 use super::session::{self, Session};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +64,7 @@ pub(super) extern "C" fn cudaLaunchHostFunc(
         let missing = || Code::INVALID_VALUE.because("the function is null");
         let call = HostCall { function: function.ok_or_else(missing)?, data: data as usize };
         match capture {
-            Some(id) => session.keep(id, [Work::Host(call)])?,
+            Some(id) => session.keep(id, stream, Task::Host(call))?,
             None => now = Some(call),
         }
         Ok(())
@@ -144,14 +144,8 @@ runtime! {
     fn cudaStreamWaitEvent(
         stream: StreamHandle, event: EventHandle, _flags: u32,
     ) + cudaStreamWaitEvent_ptsz |session| {
-        let own = session.stream(stream)?.capture;
-        let capture = session.event(event)?.capture.filter(|&id| session.is_capture(id));
-        match session.streams.get_mut(&stream) {
-            // The stream joins the capture that the event was recorded in.
-            Some(state) if own.is_none() => state.capture = capture,
-            _ => {}
-        }
-        Ok(())
+        session.stream(stream)?;
+        session.join_capture(stream, event)
     }
 
     fn cudaStreamGetFlags(

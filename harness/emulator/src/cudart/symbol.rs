@@ -1,9 +1,10 @@
 //! `__device__`, `__constant__` and `__managed__` variables, which the host names by the address of
 //! a shadow of its own.
 
-use super::abi::{Address, Out, StreamHandle};
-use super::copy::{Direction, copy};
-use super::error::{Code, Failure, Outcome};
+use super::abi::{Address, Copy3D, Out, StreamHandle};
+use super::copy::Direction;
+use super::error::{Code, Failure};
+use super::graph::Task;
 use super::session::Session;
 
 #[derive(Clone)]
@@ -39,40 +40,42 @@ impl Session {
         Ok(address + offset as u64)
     }
 
-    fn copy_to_symbol(
-        &mut self,
+    /// The copy to a part of a variable.
+    pub fn copy_to_symbol(
+        &self,
         symbol: usize,
         source: Address,
         count: usize,
         offset: usize,
         kind: u32,
-    ) -> Outcome {
-        let direction = match Direction::of(kind)? {
-            direction @ (Direction::HostToDevice
-            | Direction::DeviceToDevice
-            | Direction::Default) => direction,
-            _ => return Err(Code::INVALID_COPY_DIRECTION.because("a symbol is device memory")),
-        };
+    ) -> Result<Copy3D, Failure> {
+        if !matches!(
+            Direction::of(kind)?,
+            Direction::HostToDevice | Direction::DeviceToDevice | Direction::Default
+        ) {
+            return Err(Code::INVALID_COPY_DIRECTION.because("a symbol is device memory"));
+        }
         let destination = self.part_of_symbol(symbol, offset, count)?;
-        copy(self, destination, source, count, direction)
+        Ok(Copy3D::flat(destination, source, count, kind))
     }
 
-    fn copy_from_symbol(
-        &mut self,
+    /// The copy from a part of a variable.
+    pub fn copy_from_symbol(
+        &self,
         destination: Address,
         symbol: usize,
         count: usize,
         offset: usize,
         kind: u32,
-    ) -> Outcome {
-        let direction = match Direction::of(kind)? {
-            direction @ (Direction::DeviceToHost
-            | Direction::DeviceToDevice
-            | Direction::Default) => direction,
-            _ => return Err(Code::INVALID_COPY_DIRECTION.because("a symbol is device memory")),
-        };
+    ) -> Result<Copy3D, Failure> {
+        if !matches!(
+            Direction::of(kind)?,
+            Direction::DeviceToHost | Direction::DeviceToDevice | Direction::Default
+        ) {
+            return Err(Code::INVALID_COPY_DIRECTION.because("a symbol is device memory"));
+        }
         let source = self.part_of_symbol(symbol, offset, count)?;
-        copy(self, destination, source, count, direction)
+        Ok(Copy3D::flat(destination, source, count, kind))
     }
 }
 
@@ -88,30 +91,28 @@ runtime! {
     fn cudaMemcpyToSymbol(
         symbol: usize, source: Address, count: usize, offset: usize, kind: u32,
     ) + cudaMemcpyToSymbol_ptds |session| {
-        session.copy_to_symbol(symbol, source, count, offset, kind)
+        session.copy_3d(&session.copy_to_symbol(symbol, source, count, offset, kind)?)
     }
 
     fn cudaMemcpyToSymbolAsync(
         symbol: usize, source: Address, count: usize, offset: usize, kind: u32,
         stream: StreamHandle,
     ) + cudaMemcpyToSymbolAsync_ptsz |session| {
-        session.submit(stream, move |session| {
-            session.copy_to_symbol(symbol, source, count, offset, kind)
-        })
+        let copy = session.copy_to_symbol(symbol, source, count, offset, kind)?;
+        session.submit(stream, Task::Copy(copy))
     }
 
     fn cudaMemcpyFromSymbol(
         destination: Address, symbol: usize, count: usize, offset: usize, kind: u32,
     ) + cudaMemcpyFromSymbol_ptds |session| {
-        session.copy_from_symbol(destination, symbol, count, offset, kind)
+        session.copy_3d(&session.copy_from_symbol(destination, symbol, count, offset, kind)?)
     }
 
     fn cudaMemcpyFromSymbolAsync(
         destination: Address, symbol: usize, count: usize, offset: usize, kind: u32,
         stream: StreamHandle,
     ) + cudaMemcpyFromSymbolAsync_ptsz |session| {
-        session.submit(stream, move |session| {
-            session.copy_from_symbol(destination, symbol, count, offset, kind)
-        })
+        let copy = session.copy_from_symbol(destination, symbol, count, offset, kind)?;
+        session.submit(stream, Task::Copy(copy))
     }
 }

@@ -301,6 +301,8 @@ fn captured_work_is_done_when_the_graph_is_launched() {
         assert_eq!(cudaLaunchKernel(scale, ONE, block, arguments, 0, side), 0);
         assert_eq!(cudaLaunchHostFunc(side, Some(increment), (&raw mut calls).cast()), 0);
         assert_eq!(cudaStreamEndCapture(side, &mut graph), 903, "began in the other stream");
+        assert_eq!(cudaEventRecord(event, side), 0);
+        assert_eq!(cudaStreamWaitEvent(stream, event, 0), 0);
         assert_eq!(cudaStreamEndCapture(stream, &mut graph), 0);
         assert_eq!((cudaStreamIsCapturing(side, &mut status), status), (0, 0));
         assert_eq!((download(y, 4), calls), (vec![7.0; 4], 0), "nothing is done yet");
@@ -317,6 +319,25 @@ fn captured_work_is_done_when_the_graph_is_launched() {
         assert_eq!(cudaGraphLaunch(executable, stream), 1);
     }
     assert_eq!(program.finish().launches.len(), 3);
+}
+
+#[test]
+fn a_capture_must_get_its_side_streams_back() {
+    let _program = Program::load();
+    let y = allocate(4);
+    let (mut stream, mut side, mut event, mut graph) = (0, 0, 0, 7);
+    // SAFETY: each pointer takes what it is for.
+    unsafe {
+        assert_eq!((cudaStreamCreate(&mut stream), cudaStreamCreate(&mut side)), (0, 0));
+        assert_eq!(cudaEventCreate(&mut event), 0);
+        assert_eq!(cudaStreamBeginCapture(stream, 0), 0);
+        assert_eq!(cudaEventRecord(event, stream), 0);
+        assert_eq!(cudaStreamWaitEvent(side, event, 0), 0);
+        assert_eq!(cudaMemsetAsync(y, 0, 16, side), 0);
+        assert_eq!((cudaStreamEndCapture(stream, &mut graph), graph), (904, 0));
+        let mut status = 1;
+        assert_eq!((cudaStreamIsCapturing(side, &mut status), status), (0, 0));
+    }
 }
 
 #[test]
