@@ -55,7 +55,7 @@ fn mutate(lines: &mut Vec<String>, mutation: &Mutation) {
 }
 
 fn lower_anything(text: &str) {
-    for level in [Level::Plain, Level::detect()] {
+    for &level in Level::all() {
         let machine = Machine::new(Config { threads: 1, level, ..Config::default() });
         let Ok(module) = machine.load(text) else { return };
         for name in module.kernels() {

@@ -73,10 +73,11 @@ impl Program {
     }
 }
 
-/// Both compilations, one host thread and several.
+/// Every compilation that this machine runs on one host thread, and the best on several.
 fn plainly() -> Vec<Config> {
-    [(Level::Plain, 1), (Level::detect(), 1), (Level::detect(), 4)]
-        .into_iter()
+    let alone = Level::all().iter().map(|&level| (level, 1));
+    alone
+        .chain([(Level::detect(), 4)])
         .map(|(level, threads)| Config { level, threads, ..Config::default() })
         .collect()
 }

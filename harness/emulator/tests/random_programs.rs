@@ -258,13 +258,14 @@ proptest! {
         let text = ptx(&steps);
         let usual = Config { threads: 1, ..Config::default() };
         let expected = run(&text, usual.clone());
-        for (how, config) in [
-            ("plain", Config { level: Level::Plain, ..usual.clone() }),
+        let level = |level| Config { level, ..usual.clone() };
+        let levels = Level::all().iter().map(|&which| ("another level", level(which)));
+        for (how, config) in levels.chain([
             ("eight threads", Config { threads: 8, ..usual.clone() }),
             ("not counting", Config { counting: false, ..usual.clone() }),
             ("sanitized", Config { sanitize: true, ..usual.clone() }),
             ("shuffled", Config { seed: Some(seed), ..usual.clone() }),
-        ] {
+        ]) {
             let found = run(&text, config);
             let first = expected.iter().zip(&found).position(|(a, b)| a != b);
             prop_assert_eq!(first, None, "{}: word {:?} differs\n{}", how, first, text);

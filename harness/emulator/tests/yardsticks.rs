@@ -85,7 +85,7 @@ fn quantized(x: &[f32]) -> (Vec<u8>, Vec<u8>) {
 
 fn each(f: impl Fn(Gpu)) {
     for ptx in [SM_80, SM_120A] {
-        for level in [Level::Plain, Level::detect()] {
+        for &level in Level::all() {
             for threads in [1, 3] {
                 f(Gpu::new(ptx, level, threads));
             }

@@ -1,7 +1,7 @@
 //! Element-wise instructions: one operation per lane, 32 lanes at a time.
 //!
 //! Registers are arrays of lanes, so `add.f32` is a loop over arrays. It is written in chunks of `N`
-//! lanes that are loaded, computed and stored, because source and destination may be the same slot:
+//! lanes (by the level: [`PLAIN`], [`WIDE`], [`WIDEST`]) that are loaded, computed and stored, because source and destination may be the same slot:
 //! a loop over whole slots would need an alias check that sends `r1 = r1 + 1` down the scalar path,
 //! while a chunk unrolls to vector code (checked in the assembly for `add`, `setp`, `shl`, `max`,
 //! `mul.hi`, `fma`, `selp`).
@@ -47,20 +47,42 @@ impl Lane for f32 {
         Self::from_bits(Lane::blend(mask, new.to_bits(), old.to_bits()))
     }
     /// The test is off the path from operand to result, so a chain of dependent `fma` does not wait
-    /// for it. It looks at the largest magnitude, as integers, because that is two vector
-    /// instructions for eight lanes.
+    /// for it.
     #[inline(always)]
     fn settle<const N: usize>(chunk: &mut [Self; N]) {
-        let mut largest = 0;
-        for x in chunk.iter() {
-            largest = x.abs().to_bits().max(largest);
-        }
-        if largest > Self::INFINITY.to_bits() {
+        if any_nan(chunk) {
             for x in chunk.iter_mut() {
                 *x = if x.is_nan() { NAN_F32 } else { *x };
             }
         }
     }
+}
+
+/// Lanes in a chunk, by what a program is compiled for: the chunk has the vectors of the level.
+pub const PLAIN: usize = 4;
+pub const WIDE: usize = 16;
+pub const WIDEST: usize = 32;
+
+/// Whether one of them is NaN. The compiler would gather single bits; comparing whole vectors is what
+/// the instruction sets have, a third of the instructions of a whole `fma`.
+#[inline(always)]
+fn any_nan<const N: usize>(chunk: &[f32; N]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: chunks of these sizes are handled in code for these levels only.
+    unsafe {
+        use std::arch::x86_64::*;
+        let at = chunk.as_ptr();
+        if N == WIDE {
+            let (a, b) = (_mm256_loadu_ps(at), _mm256_loadu_ps(at.add(8)));
+            let nan = _mm256_cmp_ps::<_CMP_UNORD_Q>(a, b);
+            return _mm256_movemask_ps(nan) != 0;
+        }
+        if N == WIDEST {
+            let (a, b) = (_mm512_loadu_ps(at), _mm512_loadu_ps(at.add(16)));
+            return _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, b) != 0;
+        }
+    }
+    chunk.iter().any(|x| x.is_nan())
 }
 
 impl Lane for f64 {

@@ -1,10 +1,11 @@
 //! Two compilations of every handler: one for any machine, one for AVX2 with FMA; and of the matrix
-//! instructions a third, for AVX-512.
+//! instructions, of loads from shared memory and of what else kernels mostly do a third, for AVX-512.
 //!
-//! The bodies are the same generic code, inlined into functions that differ in their target
+//! The bodies are mostly the same generic code, inlined into functions that differ in their target
 //! features only, so the results are the same bits: what differs is whether 32 lanes take 32
 //! instructions or four. `f32::mul_add` is one rounding on all (a library call without FMA).
-//! Measured on the yardsticks: 1.4 to 1.5 times for quantizers, 15 for a chain of `fma.rn.f32`.
+//! Measured on the yardsticks, AVX2 over none: 1.4 to 1.5 times for quantizers, 15 for a chain of
+//! `fma.rn.f32`; AVX-512 over AVX2: 1.2 for quantizers, 1.6 for the chain.
 
 use super::Handler;
 
@@ -19,6 +20,15 @@ pub enum Level {
 }
 
 impl Level {
+    /// All that this machine runs, the best last.
+    pub fn all() -> &'static [Self] {
+        match Self::detect() {
+            Self::Plain => &[Self::Plain],
+            Self::Wide => &[Self::Plain, Self::Wide],
+            Self::Widest => &[Self::Plain, Self::Wide, Self::Widest],
+        }
+    }
+
     /// The best this machine runs.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -105,7 +115,10 @@ macro_rules! both {
 /// Compile a handler body three times, the last for AVX-512, with a body of its own: for the few that are
 /// long enough to gain.
 macro_rules! thrice {
-    ($body:expr, $widest:expr) => {{
+    ($body:expr, $widest:expr) => {
+        $crate::exec::thrice!($body, $body, $widest)
+    };
+    ($plain:expr, $wide:expr, $widest:expr) => {{
         #[cfg_attr(
             target_arch = "x86_64",
             target_feature(
@@ -119,14 +132,14 @@ macro_rules! thrice {
             // SAFETY: as in `both!`.
             unsafe { $widest(core, inst) }
         }
-        $crate::exec::Handlers { widest, ..$crate::exec::both!($body) }
+        $crate::exec::Handlers { widest, ..$crate::exec::both!($plain, $wide) }
     }};
 }
 
 /// Handlers of an element-wise instruction, from what it does to one lane. The first parameter is
-/// the instruction's modifier bits.
+/// the instruction's modifier bits. `hot` ones, which kernels consist of, are compiled for AVX-512, too.
 macro_rules! op {
-    (|$f:pat_param, $a:ident: $A:ty| -> $D:ty $body:block) => {{
+    ($($hot:ident)? |$f:pat_param, $a:ident: $A:ty| -> $D:ty $body:block) => {{
         struct O;
         impl $crate::exec::Op1 for O {
             type D = $D;
@@ -134,10 +147,9 @@ macro_rules! op {
             #[inline(always)]
             fn f($f: u32, $a: $A) -> $D $body
         }
-        let one = $crate::exec::both!($crate::exec::op1::<O, 4>, $crate::exec::op1::<O, 16>);
-        $crate::exec::Handlers { all_lanes: true, ..one }
+        $crate::exec::element_wise!($($hot)? op1)
     }};
-    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty| -> $D:ty $body:block) => {{
+    ($($hot:ident)? |$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty| -> $D:ty $body:block) => {{
         struct O;
         impl $crate::exec::Op2 for O {
             type D = $D;
@@ -146,10 +158,9 @@ macro_rules! op {
             #[inline(always)]
             fn f($f: u32, $a: $A, $b: $B) -> $D $body
         }
-        let one = $crate::exec::both!($crate::exec::op2::<O, 4>, $crate::exec::op2::<O, 16>);
-        $crate::exec::Handlers { all_lanes: true, ..one }
+        $crate::exec::element_wise!($($hot)? op2)
     }};
-    (|$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {{
+    ($($hot:ident)? |$f:pat_param, $a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $D:ty $body:block) => {{
         struct O;
         impl $crate::exec::Op3 for O {
             type D = $D;
@@ -159,8 +170,25 @@ macro_rules! op {
             #[inline(always)]
             fn f($f: u32, $a: $A, $b: $B, $c: $C) -> $D $body
         }
-        let one = $crate::exec::both!($crate::exec::op3::<O, 4>, $crate::exec::op3::<O, 16>);
-        $crate::exec::Handlers { all_lanes: true, ..one }
+        $crate::exec::element_wise!($($hot)? op3)
+    }};
+}
+
+/// The compilations of `op1`, `op2` or `op3` for the operation `O` that is in scope.
+macro_rules! element_wise {
+    ($op:ident) => {{
+        use $crate::exec::{PLAIN, WIDE, $op};
+        $crate::exec::Handlers {
+            all_lanes: true,
+            ..$crate::exec::both!($op::<O, PLAIN>, $op::<O, WIDE>)
+        }
+    }};
+    (hot $op:ident) => {{
+        use $crate::exec::{PLAIN, WIDE, WIDEST, $op};
+        $crate::exec::Handlers {
+            all_lanes: true,
+            ..$crate::exec::thrice!($op::<O, PLAIN>, $op::<O, WIDE>, $op::<O, WIDEST>)
+        }
     }};
 }
 
@@ -190,4 +218,4 @@ macro_rules! rare {
     }};
 }
 
-pub(crate) use {both, once, op, rare, thrice};
+pub(crate) use {both, element_wise, once, op, rare, thrice};

@@ -46,9 +46,9 @@ mod warp;
 pub use core::Core;
 pub use cta::CLUSTER;
 pub use grid::{Launch, Stopped, run_grid};
-pub use lane::{Lane, Op1, Op2, Op3, lane_by_lane, op1, op2, op3};
+pub use lane::{Lane, Op1, Op2, Op3, PLAIN, WIDE, WIDEST, lane_by_lane, op1, op2, op3};
 pub use level::{Handlers, Level};
-pub(crate) use level::{both, once, op, rare, thrice};
+pub(crate) use level::{both, element_wise, once, op, rare, thrice};
 pub use tally::{Moved, Sectors, Tally, Traffic};
 
 use crate::program::Inst;

@@ -123,7 +123,7 @@ pub const DERIVED: &[Row] = &[
 
 #[rustfmt::skip]
 pub const SELECTIONS: &[Row] = &[
-    row!("selp .{b32|u32|s32|f32}", "n=n,n,p", Move, op!(|_, a: u32, b: u32, p: u32| -> u32 { (a & p) | (b & !p) })),
+    row!("selp .{b32|u32|s32|f32}", "n=n,n,p", Move, op!(hot |_, a: u32, b: u32, p: u32| -> u32 { (a & p) | (b & !p) })),
     row!("selp .{b16|u16|s16|f16|bf16}", "h=h,h,p", Move, op!(|_, a: u32, b: u32, p: u32| -> u32 { (a & p) | (b & !p) })),
     row!("selp .{b64|u64|s64|f64}", "w=w,w,p", Move, op!(|_, a: u64, b: u64, p: u32| -> u64 { let p = p as i32 as i64 as u64; (a & p) | (b & !p) })),
     row!("slct .{b16|u16|s16} .s32", "h=h,h,n", Move, rare!(|_, a: u32, b: u32, c: i32| -> u32 { if c >= 0 { a } else { b } })),

@@ -11,15 +11,15 @@ use crate::exec::{op, rare};
 
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
-    row!("add .rn? .f32", "n=n,n", Float, op!(|_, a: f32, b: f32| -> f32 { a + b })),
+    row!("add .rn? .f32", "n=n,n", Float, op!(hot |_, a: f32, b: f32| -> f32 { a + b })),
     row!("add .{rn|rz|rm|rp}? .ftz? .sat? .f32", "n=n,n", Float, rare!(|f, a: f32, b: f32| -> f32 { finish(f, rounding::add(f, flush_if(f, a), flush_if(f, b))) })),
-    row!("sub .rn? .f32", "n=n,n", Float, op!(|_, a: f32, b: f32| -> f32 { a - b })),
+    row!("sub .rn? .f32", "n=n,n", Float, op!(hot |_, a: f32, b: f32| -> f32 { a - b })),
     row!("sub .{rn|rz|rm|rp}? .ftz? .sat? .f32", "n=n,n", Float, rare!(|f, a: f32, b: f32| -> f32 { finish(f, rounding::add(f, flush_if(f, a), -flush_if(f, b))) })),
-    row!("mul .rn? .f32", "n=n,n", Float, op!(|_, a: f32, b: f32| -> f32 { a * b })),
+    row!("mul .rn? .f32", "n=n,n", Float, op!(hot |_, a: f32, b: f32| -> f32 { a * b })),
     row!("mul .{rn|rz|rm|rp}? .ftz? .sat? .f32", "n=n,n", Float, rare!(|f, a: f32, b: f32| -> f32 { finish(f, rounding::mul(f, flush_if(f, a), flush_if(f, b))) })),
-    row!("fma .rn .f32", "n=n,n,n", Float, op!(|_, a: f32, b: f32, c: f32| -> f32 { a.mul_add(b, c) })),
+    row!("fma .rn .f32", "n=n,n,n", Float, op!(hot |_, a: f32, b: f32, c: f32| -> f32 { a.mul_add(b, c) })),
     row!("fma .{rn|rz|rm|rp} .ftz? .sat? .f32", "n=n,n,n", Float, rare!(|f, a: f32, b: f32, c: f32| -> f32 { finish(f, rounding::fma(f, flush_if(f, a), flush_if(f, b), flush_if(f, c))) })),
-    row!("mad .rn .f32", "n=n,n,n", Float, op!(|_, a: f32, b: f32, c: f32| -> f32 { a.mul_add(b, c) })),
+    row!("mad .rn .f32", "n=n,n,n", Float, op!(hot |_, a: f32, b: f32, c: f32| -> f32 { a.mul_add(b, c) })),
     row!("mad .{rn|rz|rm|rp} .ftz? .sat? .f32", "n=n,n,n", Float, rare!(|f, a: f32, b: f32, c: f32| -> f32 { finish(f, rounding::fma(f, flush_if(f, a), flush_if(f, b), flush_if(f, c))) })),
     row!("div .{rn|rz|rm|rp} .ftz? .f32", "n=n,n", Float, rare!(|f, a: f32, b: f32| -> f32 { flush_if(f, rounding::div(f, flush_if(f, a), flush_if(f, b))) })),
     row!("div .full .ftz? .f32", "n=n,n", Special, rare!(|f, a: f32, b: f32| -> f32 { flush_if(f, flush_if(f, a) / flush_if(f, b)) })),

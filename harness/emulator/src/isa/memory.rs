@@ -5,7 +5,7 @@
 
 use super::{Kind, Row, row};
 use crate::exec::access::{self, GENERIC, GLOBAL, LOCAL, SHARED, Update};
-use crate::exec::{Handlers, both, once};
+use crate::exec::{Handlers, both, once, thrice};
 
 /// Cache operators and hints that loads and stores may carry, any of them, in any order.
 macro_rules! hints {
@@ -108,8 +108,22 @@ macro_rules! by_shape {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
+macro_rules! near_handlers {
+    ($v:literal) => {
+        thrice!(access::load::<u32, $v, SHARED>, access::load_near::<$v>)
+    };
+}
+
 /// The handlers of a load of `count` elements of `bits`, from a space of `exec::access`.
 pub fn load_handlers(bits: Bits, count: usize, space: u8) -> Option<Handlers> {
+    #[cfg(target_arch = "x86_64")]
+    match (bits, count, space) {
+        (Bits::B32, 1, SHARED) => return Some(near_handlers!(1)),
+        (Bits::B32, 2, SHARED) => return Some(near_handlers!(2)),
+        (Bits::B32, 4, SHARED) => return Some(near_handlers!(4)),
+        _ => {}
+    }
     by_shape!(load, bits, count, space)
 }
 

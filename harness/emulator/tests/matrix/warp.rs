@@ -239,11 +239,8 @@ impl Warp {
 
     /// With so many lanes, on every level; all must agree.
     pub fn run_with(&self, threads: u32) -> Result<Vec<Vec<u32>>, String> {
-        let mut levels = vec![Level::Plain, Level::Wide, Level::Widest];
-        let best = Level::detect();
-        levels.truncate(levels.iter().position(|&level| level == best).expect("a level") + 1);
         let mut all = Vec::new();
-        for level in levels {
+        for &level in Level::all() {
             all.push(self.run_on(level, threads)?);
         }
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "levels differ:\n{}", self.ptx);

@@ -17,10 +17,14 @@
 mod addresses;
 mod atomic;
 mod global;
+#[cfg(target_arch = "x86_64")]
+mod near;
 mod span;
 mod window;
 
 pub use atomic::{Swap, Update, atomic, atomic_vector, exchange_wide};
+#[cfg(target_arch = "x86_64")]
+pub use near::load_near;
 pub use span::{RANK_SHIFT, Span, span};
 
 use super::{Core, Flow, Lane};
