@@ -100,6 +100,9 @@ pub struct Origin {
     pub location: Option<u32>,
     /// Class of the instruction, for counting: index into `isa::Class`.
     pub class: crate::isa::Class,
+    /// Changes registers only, and reads nothing that others may change but an `mbarrier`: what a loop
+    /// consists of that can do nothing but wait.
+    pub idle: bool,
 }
 
 /// What a slot holds before the first instruction.

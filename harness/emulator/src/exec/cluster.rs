@@ -7,6 +7,8 @@
 use super::Core;
 use super::cta::{Cta, Turn};
 use super::grid::Launch;
+use super::standstill::{self, Standstill};
+use crate::fault::FaultKind;
 
 pub struct Cluster {
     pub ctas: Vec<Cta>,
@@ -14,18 +16,21 @@ pub struct Cluster {
     phase: u64,
     /// Its number in the grid.
     number: u64,
+    standstill: Standstill,
 }
 
 impl Cluster {
     pub fn new(launch: &Launch) -> Self {
         let size = launch.cluster.iter().product::<u32>();
-        Self { ctas: (0..size).map(|_| Cta::new(launch)).collect(), phase: 0, number: 0 }
+        let ctas = (0..size).map(|_| Cta::new(launch)).collect();
+        Self { ctas, phase: 0, number: 0, standstill: Standstill::default() }
     }
 
     /// Stand at the entry as cluster `number` of the grid, the first axis fastest.
     pub fn start(&mut self, launch: &Launch, number: u64) {
         self.phase = 0;
         self.number = number;
+        self.standstill.over();
         let extent: [u64; 3] =
             std::array::from_fn(|axis| u64::from(launch.grid[axis] / launch.cluster[axis]));
         let index = [
@@ -71,10 +76,29 @@ impl Cluster {
             let opened = self.ctas.iter_mut().fold(false, |any, cta| cta.open(self.phase) | any);
             progress |= opened;
         }
+        if yielded && self.standstill.found(core, &mut self.ctas) {
+            return self.stands_still(core);
+        }
         if progress {
             return (Turn::Unfinished { yielded }, 0);
         }
         let stuck = self.ctas.iter().position(Cta::waits).unwrap_or(0);
         (self.ctas[stuck].deadlock(core), stuck)
+    }
+
+    #[cold]
+    fn stands_still(&mut self, core: &mut Core) -> (Turn, usize) {
+        let waiting = standstill::waiting(core, &mut self.ctas);
+        let warps = self.ctas.iter_mut().enumerate().flat_map(|(rank, cta)| {
+            cta.warps.iter_mut().enumerate().map(move |(number, warp)| (rank, number, warp))
+        });
+        let mut asking = warps.filter_map(|(rank, number, warp)| {
+            // Shown there rather than where it rests between two questions.
+            warp.at = warp.polls.filter(|_| !warp.ended())?.at;
+            Some((rank, number))
+        });
+        let (rank, warp) = asking.next().unwrap_or((0, 0));
+        core.stop(FaultKind::Deadlock { waiting }, 0);
+        (Turn::Fault { warp }, rank)
     }
 }

@@ -34,6 +34,16 @@ pub struct Wait {
     pub reduces: bool,
 }
 
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.barrier, self.threads) {
+            (super::CLUSTER, _) => f.write_str("waits at the cluster's barrier"),
+            (barrier, 0) => write!(f, "waits at barrier {barrier} for all threads"),
+            (barrier, threads) => write!(f, "waits at barrier {barrier} for {threads} threads"),
+        }
+    }
+}
+
 #[repr(C, align(64))]
 pub struct Core<'a> {
     /// `mask` as lanes: all ones where active.
@@ -70,6 +80,8 @@ pub struct Core<'a> {
     /// Lanes that a `.sync` instruction waits for, with [`super::Flow::Rendezvous`]; those that
     /// share a mask, with [`super::Flow::Apart`].
     pub wanted: u32,
+    /// Host address of the `mbarrier` that a wait has just found not ready.
+    pub polled: Option<u64>,
     pub cta_index: [u32; 3],
     /// Number of the CTA in its cluster.
     pub cluster_rank: u32,

@@ -13,9 +13,9 @@ use crate::program::{Preset, SLOT};
 use crate::sanitize::Block;
 
 pub struct Cta {
-    warps: Vec<Warp>,
+    pub(super) warps: Vec<Warp>,
     /// What each warp waits for, if anything.
-    waits: Vec<Option<Wait>>,
+    pub(super) waits: Vec<Option<Wait>>,
     /// Threads that have arrived without waiting (`bar.arrive`), for each barrier.
     arrived: [u32; 16],
     /// The phase of the cluster's barrier at which each warp arrived last, until it has waited.
@@ -268,21 +268,10 @@ impl Cta {
 
     #[cold]
     pub fn deadlock(&mut self, core: &mut Core) -> Turn {
-        let mut waiting = Vec::new();
-        let mut stuck = 0;
-        for (number, wait) in self.waits.iter().enumerate() {
-            if let Some(wait) = wait {
-                stuck = number;
-                let threads = match wait.threads {
-                    0 => "all threads".to_owned(),
-                    n => format!("{n} threads"),
-                };
-                waiting.push(match wait.barrier {
-                    CLUSTER => format!("warp {number} waits at the cluster's barrier"),
-                    barrier => format!("warp {number} waits at barrier {barrier} for {threads}"),
-                });
-            }
-        }
+        let said = self.waits.iter().enumerate();
+        let waiting =
+            said.filter_map(|(number, wait)| Some(format!("warp {number} {}", (*wait)?))).collect();
+        let stuck = self.waits.iter().rposition(Option::is_some).unwrap_or(0);
         core.stop(FaultKind::Deadlock { waiting }, 0);
         Turn::Fault { warp: stuck }
     }

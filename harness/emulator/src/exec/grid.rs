@@ -194,6 +194,7 @@ impl<'a> Host<'a> {
             wait: Wait::default(),
             fault: None,
             wanted: 0,
+            polled: None,
             cta_index: [0; 3],
             cluster_rank: 0,
             ticks: 0,

@@ -27,6 +27,11 @@ const BYTES_FIELD: u64 = (1 << 21) - 1;
 const PARITY: u64 = 1 << 61;
 const VALID: u64 = 1 << 62;
 
+/// What an object still waits for in this phase: arrivals and bytes.
+pub fn due(object: u64) -> (u64, i64) {
+    (object >> PENDING & FIELD, ((object >> BYTES & BYTES_FIELD) as i64) << 43 >> 43)
+}
+
 /// What becomes of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -45,8 +50,7 @@ fn after(object: u64, event: Event) -> Result<u64, String> {
         return Err("uses an mbarrier that was never initialised, or was invalidated".to_owned());
     }
     let mut expected = object & FIELD;
-    let mut pending = object >> PENDING & FIELD;
-    let mut bytes = ((object >> BYTES & BYTES_FIELD) as i64) << 43 >> 43;
+    let (mut pending, mut bytes) = due(object);
     let mut parity = object & PARITY;
     match event {
         Event::Arrive(count) | Event::Drop(count) => {
@@ -225,6 +229,7 @@ pub unsafe fn wait(core: &mut Core, inst: &Inst) -> Flow {
                 }
             } else {
                 all = false;
+                core.polled = Some(hosts[lane]);
             }
         }
         core.write(inst.dst, &over);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! grid.rs     CTAs over host threads; dice.rs: in an order left to chance
-//!  cluster.rs CTAs in turns, most often one
+//!  cluster.rs CTAs in turns, most often one; standstill.rs: those that can only wait
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
 //!      straight.rs  a block's instructions, one after another; with the sanitizer around each
@@ -36,6 +36,7 @@ pub mod mbarrier;
 mod printf;
 pub mod reduction;
 pub mod shuffle;
+mod standstill;
 pub mod store_async;
 mod straight;
 pub mod system;

@@ -20,6 +20,7 @@
 //! them for a while: every lane of a resident warp makes progress, as since Volta.
 
 mod rendezvous;
+mod standing;
 
 use super::copy_async::Pending;
 use super::core::Wait;
@@ -30,6 +31,8 @@ use crate::isa::flag;
 use crate::program::{BlockId, Exit, Program, SLOT};
 use crate::sanitize::Registers as Defined;
 
+pub use standing::Standing;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ready,
@@ -38,7 +41,7 @@ enum State {
     AtBarrier(Wait),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Split {
     block: BlockId,
     ip: u32,
@@ -58,6 +61,15 @@ pub enum Pause {
     Fault,
 }
 
+/// A wait that failed.
+#[derive(Clone, Copy)]
+pub struct Poll {
+    /// Host address of the `mbarrier`.
+    pub object: u64,
+    /// The instruction.
+    pub at: (BlockId, u32),
+}
+
 pub struct Warp {
     registers: Registers,
     local: Vec<u8>,
@@ -70,12 +82,16 @@ pub struct Warp {
     rotate: Option<usize>,
     /// Where the split that ran last stands.
     pub at: (BlockId, u32),
+    /// Of the `mbarrier` that it found not ready, unless it has used up a slice since.
+    pub polls: Option<Poll>,
+    /// Lanes that have found an `mbarrier` not ready since [`Warp::stand`].
+    polled: u32,
 }
 
 /// A register file: slots, aligned for vector loads.
 struct Registers(Vec<Line>);
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 #[repr(C, align(128))]
 struct Line([u8; SLOT]);
 
@@ -97,6 +113,8 @@ impl Warp {
             live: 0,
             rotate: None,
             at: (0, 0),
+            polls: None,
+            polled: 0,
         }
     }
 
@@ -110,6 +128,7 @@ impl Warp {
         self.splits.push(Split { block: 0, ip: 0, mask, state: State::Ready });
         self.live = mask;
         self.rotate = None;
+        self.polls = None;
     }
 
     /// The 32 lanes of the slot with this index, to preset.
@@ -178,6 +197,7 @@ impl Warp {
         core.pending = &raw mut self.pending;
         core.defined = self.defined.as_mut().map_or(std::ptr::null_mut(), |defined| defined);
         let program = core.program;
+        core.polled = None;
         let mut fuel = SLICE;
         if let Some(dice) = &mut core.dice {
             fuel = dice.slice();
@@ -272,6 +292,7 @@ impl Warp {
                 fuel -= 1;
                 if fuel == turn_ends {
                     self.at = (now.block, program.blocks[now.block as usize].first);
+                    self.polls = None;
                     // Alone, it most likely waits for another warp or CTA.
                     let alone = !self.splits.iter().any(|split| split.state == State::Ready);
                     self.splits.push(now);
@@ -309,6 +330,11 @@ impl Warp {
             }
             Flow::Apart => self.by_groups(core, now),
             Flow::Yield => {
+                // Otherwise a rest, perhaps between two questions.
+                if let Some(object) = core.polled.take() {
+                    self.polls = Some(Poll { object, at: self.at });
+                    self.polled |= now.mask;
+                }
                 self.splits.push(Split { ip: now.ip + 1, ..now });
                 self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
                 Some(Pause::Yield)

@@ -54,6 +54,37 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
     }
 }
 
+/// Whether an instruction is such as a loop may consist of that can do nothing but wait: see
+/// [`crate::program::Origin::idle`]. What is not known to be is not.
+pub fn idle(flat: &Flat, kind: Kind) -> bool {
+    // Clocks go on.
+    let steady = !flat.operands.iter().any(|operand| matches!(operand, Value::Dynamic(_)));
+    match kind {
+        Kind::Mbarrier(_) => flat.has("test_wait") || flat.has("try_wait"),
+        Kind::Plain(_) => flat.opcode == "nanosleep",
+        // Which lanes are together depends on the order in which they ran.
+        Kind::AcrossLanes(_) => flat.opcode != "activemask",
+        Kind::Lanes(..)
+        | Kind::Compare(..)
+        | Kind::ComparePair
+        | Kind::Set
+        | Kind::Carry(..)
+        | Kind::Lookup(_)
+        | Kind::Video(_)
+        | Kind::Four(_)
+        | Kind::Move
+        | Kind::ConvertAddress
+        | Kind::IsSpace
+        | Kind::Shuffle(_)
+        | Kind::Vote(_)
+        | Kind::Policy
+        | Kind::WarpBarrier(_)
+        | Kind::Nothing
+        | Kind::Fence => steady,
+        _ => false,
+    }
+}
+
 fn touch(flat: &Flat, modifiers: &Modifiers, count: usize) -> Touch {
     let bits = modifiers.types.last().and_then(|ty| Bits::of(ty)).unwrap_or(Bits::B32);
     let wide = modifiers.types.last().is_some_and(|ty| ty.ends_with("128"));

@@ -307,7 +307,8 @@ impl<'a> Flattener<'a> {
 
     pub fn origin(&mut self, span: &ast::Span, class: Class) -> u32 {
         let origins = &mut self.out.frame.origins;
-        origins.push(Origin { span: span.clone(), location: self.location, class });
+        let idle = class == Class::Branch;
+        origins.push(Origin { span: span.clone(), location: self.location, class, idle });
         origins.len() as u32 - 1
     }
 }

@@ -162,9 +162,16 @@ impl Selector {
                 }
             }),
         };
-        if let Err(what) = result {
-            self.ops.truncate(before);
-            self.refuse(&what);
+        match (&result, &flat.form) {
+            (Err(what), _) => {
+                self.ops.truncate(before);
+                self.refuse(what);
+            }
+            (Ok(()), Ok((row, _))) => {
+                let origin = &mut self.frame.origins[flat.origin as usize];
+                origin.idle = effects::idle(flat, row.kind);
+            }
+            _ => {}
         }
         if self.frame.sanitize
             && let Ok((row, modifiers)) = &flat.form

@@ -26,6 +26,7 @@ pub use atomic::{Swap, Update, atomic, atomic_vector, exchange_wide};
 #[cfg(target_arch = "x86_64")]
 pub use near::load_near;
 pub use span::{RANK_SHIFT, Span, span};
+pub use window::near;
 
 use super::{Core, Flow, Lane};
 use crate::fault::{Access, FaultKind, MemorySpace, Near};
@@ -65,7 +66,7 @@ pub const GENERIC: u8 = 3;
 
 /// The CTA's shared memory as an array, and where in it an offset lies.
 pub fn shared_array(core: &Core, offset: u64) -> Near {
-    window::near(core, MemorySpace::Shared, offset)
+    near(core, MemorySpace::Shared, offset)
 }
 
 #[cold]
@@ -84,7 +85,7 @@ fn misaligned(
             let offset = (address - info.base) as i64;
             Near { name: info.name.clone(), len: info.len, offset, freed: false }
         }),
-        _ => Some(window::near(core, space, address)),
+        _ => Some(near(core, space, address)),
     };
     let kind = FaultKind::Misaligned { access, space, address, bytes: bytes as u32, near };
     core.stop(kind, lane as u32);
