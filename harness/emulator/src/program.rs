@@ -162,6 +162,8 @@ pub struct Program {
     pub effects: Vec<Effect>,
     /// Numbers of slots that the effects name.
     pub touched: Vec<u32>,
+    /// Numbers of slots that may be read before anything is written to them.
+    pub unwritten: Vec<u32>,
 }
 
 impl Program {

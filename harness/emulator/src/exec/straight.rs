@@ -29,14 +29,8 @@ pub unsafe fn run_all(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
 /// See [`super::Handler`].
 pub unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
     for inst in code {
-        // SAFETY: passed on; destinations are registers of the width that `writes` says.
-        let flow = unsafe {
-            match inst.writes {
-                Writes::Active => (inst.run)(core, inst),
-                Writes::AllNarrow => keeping::<u32>(core, inst),
-                Writes::AllWide => keeping::<u64>(core, inst),
-            }
-        };
+        // SAFETY: passed on.
+        let flow = unsafe { run_masked(core, inst) };
         if flow != Flow::Next {
             return flow;
         }
@@ -45,23 +39,21 @@ pub unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
     Flow::Next
 }
 
-/// Run straight-line code with the sanitizer looking on, up to the branch at its end.
+/// Run straight-line code with the sanitizer looking on where it matters, up to the branch at its end.
 ///
 /// # Safety
 /// See [`super::Handler`].
 pub unsafe fn run_watched(core: &mut Core, code: &[Inst], exit: &Exit, ip: &mut u32) -> Flow {
     for inst in code {
-        // SAFETY: passed on; destinations are registers of the width that `writes` says.
+        // SAFETY: passed on.
         let flow = unsafe {
-            if let Err(flow) = sanitize::before(core, inst, *ip) {
+            let watched = sanitize::matters(core, *ip);
+            if watched && let Err(flow) = sanitize::before(core, inst, *ip) {
                 return flow;
             }
-            let flow = match inst.writes {
-                Writes::AllNarrow if core.mask != u32::MAX => keeping::<u32>(core, inst),
-                Writes::AllWide if core.mask != u32::MAX => keeping::<u64>(core, inst),
-                _ => (inst.run)(core, inst),
-            };
-            if !matches!(flow, Flow::Stop | Flow::Rendezvous) {
+            let flow =
+                if core.mask == u32::MAX { (inst.run)(core, inst) } else { run_masked(core, inst) };
+            if watched && !matches!(flow, Flow::Stop | Flow::Rendezvous) {
                 sanitize::after(core, inst, *ip);
             }
             flow
@@ -72,6 +64,18 @@ pub unsafe fn run_watched(core: &mut Core, code: &[Inst], exit: &Exit, ip: &mut 
         *ip += 1;
     }
     sanitize::leaving(core, exit).err().unwrap_or(Flow::Next)
+}
+
+#[inline]
+unsafe fn run_masked(core: &mut Core, inst: &Inst) -> Flow {
+    // SAFETY: passed on; destinations are registers of the width that `writes` says.
+    unsafe {
+        match inst.writes {
+            Writes::Active => (inst.run)(core, inst),
+            Writes::AllNarrow => keeping::<u32>(core, inst),
+            Writes::AllWide => keeping::<u64>(core, inst),
+        }
+    }
 }
 
 #[inline]

@@ -7,7 +7,7 @@ use super::flatten::Frame;
 use super::slots::Slots;
 use super::{Block, End, LowerError, Reg, Registers};
 use crate::exec::Level;
-use crate::program::{self, Exit, Inst, MemoryInst, Program, Slot, Writes};
+use crate::program::{self, Exit, Inst, MemoryInst, Program, SLOT, Slot, Writes};
 use crate::ptx::ast;
 
 pub fn emit(
@@ -82,6 +82,8 @@ pub fn emit(
             origins: block.origins.clone(),
         });
     }
+    let number = |&reg: &Reg| slots.of[reg as usize] / SLOT as u32;
+    let unwritten = slots.unwritten.iter().map(number).collect();
     let used = |reg: &usize| slots.of[*reg] != 0;
     let presets = (0..registers.info.len())
         .filter(used)
@@ -109,6 +111,7 @@ pub fn emit(
         tiles: frame.tiles,
         effects: done,
         touched,
+        unwritten,
     })
 }
 

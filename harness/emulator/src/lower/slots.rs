@@ -19,6 +19,8 @@ pub struct Slots {
     pub count: usize,
     /// More registers alive at once than slots can be numbered.
     pub overflow: bool,
+    /// Registers that may be read before anything is written to them.
+    pub unwritten: Vec<Reg>,
 }
 
 /// Slots of one warp; 8 MiB, and no kernel comes near it.
@@ -28,7 +30,8 @@ const MOST: usize = 1 << 16;
 const FIRST: usize = 2;
 
 pub fn assign(blocks: &[Block], registers: &Registers) -> Slots {
-    let intervals = intervals(blocks, registers.info.len());
+    let live = Liveness::of(blocks, registers.info.len());
+    let intervals = intervals(blocks, &live, registers.info.len());
     let mut order: Vec<Reg> = (0..registers.info.len() as Reg)
         .filter(|&reg| intervals[reg as usize].0 <= intervals[reg as usize].1)
         .collect();
@@ -44,7 +47,13 @@ pub fn assign(blocks: &[Block], registers: &Registers) -> Slots {
         let slot = if registers.wide(reg) { wide_base + 2 * index } else { FIRST + index };
         of[reg as usize] = (slot * SLOT) as Slot;
     }
-    Slots { of, count, overflow: count > MOST }
+    let mut unwritten = Vec::new();
+    live.each(&live.entry, 0, |reg| {
+        if registers.info[reg as usize].preset.is_none() {
+            unwritten.push(reg);
+        }
+    });
+    Slots { of, count, overflow: count > MOST, unwritten }
 }
 
 /// Linear scan over one bank; presets keep their place to the end. How many places it took.
@@ -86,8 +95,7 @@ fn scan(
 /// First and last position where each register's value matters; `(MAX, 0)` for none. An operation
 /// reads at an even position and writes at the odd one after it, so a result may take the place of
 /// an operand that ends there.
-fn intervals(blocks: &[Block], count: usize) -> Vec<(u32, u32)> {
-    let live = Liveness::of(blocks, count);
+fn intervals(blocks: &[Block], live: &Liveness, count: usize) -> Vec<(u32, u32)> {
     let mut intervals = vec![(u32::MAX, 0); count];
     let mut position = 0u32;
     let mut touch = |reg: Reg, at: u32| {

@@ -33,6 +33,14 @@ pub enum Deed {
     Copy,
 }
 
+impl Deed {
+    /// It only makes values of values: of no interest where all are defined.
+    #[inline(always)]
+    pub fn is_quiet(self) -> bool {
+        matches!(self, Self::Lanes | Self::Select | Self::Absorb(_) | Self::Across)
+    }
+}
+
 /// An access to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Touch {

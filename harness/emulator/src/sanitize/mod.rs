@@ -48,7 +48,7 @@ pub use block::Block;
 pub use effect::{Deed, Effect, Touch};
 pub use fault::Earlier;
 pub use registers::Registers;
-pub use watch::{after, before, leaving, range};
+pub use watch::{after, before, leaving, matters, range};
 
 use crate::fault::MemorySpace;
 

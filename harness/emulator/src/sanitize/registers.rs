@@ -1,6 +1,11 @@
 //! Which lanes of which registers hold a value that somebody made.
+//!
+//! Most warps never hold anything undefined. Lowering has found the registers that some path may read
+//! before it writes them (`lower/slots.rs`), and most kernels have none; so it takes a load of what nobody
+//! wrote to bring something undefined into a warp. Until then, and from when the last such value has been
+//! overwritten, there is nothing to follow.
 
-use crate::program::{Program, SLOT};
+use crate::program::Program;
 
 /// Of one warp.
 pub struct Registers {
@@ -8,6 +13,8 @@ pub struct Registers {
     undefined: Vec<u32>,
     /// By slot: the instruction that the latest undefined value came from.
     source: Vec<u32>,
+    /// Slots with undefined lanes.
+    count: usize,
 }
 
 /// The source of what no instruction wrote.
@@ -15,17 +22,22 @@ pub const NEVER: u32 = u32::MAX;
 
 impl Registers {
     pub fn new(program: &Program) -> Self {
-        Self { undefined: vec![0; program.slots], source: vec![NEVER; program.slots] }
+        Self { undefined: vec![0; program.slots], source: vec![NEVER; program.slots], count: 0 }
     }
 
-    /// Nothing is defined but what stands there before the first instruction.
+    /// Stand before the first instruction.
     pub fn start(&mut self, program: &Program) {
-        self.undefined.fill(u32::MAX);
-        self.source.fill(NEVER);
-        self.undefined[0] = 0;
-        for &(slot, _) in &program.presets {
-            self.undefined[slot as usize / SLOT] = 0;
+        if self.count > 0 {
+            self.undefined.fill(0);
+            self.count = 0;
         }
+        program.unwritten.iter().for_each(|&slot| self.set(slot, u32::MAX, u32::MAX, NEVER));
+    }
+
+    /// Nothing undefined is anywhere.
+    #[inline(always)]
+    pub fn all_defined(&self) -> bool {
+        self.count == 0
     }
 
     #[inline(always)]
@@ -44,7 +56,9 @@ impl Registers {
             return;
         }
         let lanes = &mut self.undefined[to as usize];
-        *lanes = *lanes & !mask | undefined & mask;
+        let before = std::mem::replace(lanes, *lanes & !mask | undefined & mask);
+        self.count += usize::from(*lanes != 0);
+        self.count -= usize::from(before != 0);
         if undefined & mask != 0 {
             self.source[to as usize] = source;
         }

@@ -24,6 +24,17 @@ fn with(core: &mut Core, f: impl FnOnce(&mut Sanitizer, &mut Core) -> Verdict) -
     verdict
 }
 
+/// Whether the instruction at `ip` can be of interest now.
+///
+/// # Safety
+/// As for the instruction's handler.
+#[inline(always)]
+pub unsafe fn matters(core: &Core, ip: u32) -> bool {
+    // SAFETY: the warp that runs set it.
+    let all_defined = unsafe { (*core.defined).all_defined() };
+    !(all_defined && core.program.effects[ip as usize].deed.is_quiet())
+}
+
 /// Look at what the instruction at `ip` is about to do.
 ///
 /// # Safety
