@@ -52,10 +52,15 @@ impl Range {
         self.known.as_ref().is_none_or(|known| known.any(address - self.info.base, bytes))
     }
 
+    /// Whether all of the bytes have been written.
+    pub fn is_defined_whole(&self, address: u64, bytes: u64) -> bool {
+        self.known.as_ref().is_none_or(|known| known.all(address - self.info.base, bytes))
+    }
+
     /// These bytes have been written.
     pub fn define(&self, address: u64, bytes: u64) {
         if let Some(known) = &self.known {
-            known.set(address - self.info.base, bytes);
+            known.set(address - self.info.base, bytes.min(self.end() - address));
         }
     }
 

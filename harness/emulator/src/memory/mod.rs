@@ -20,6 +20,7 @@ mod tensor_map;
 pub use arena::{Arena, OutOfMemory};
 pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
 pub use heap::{HEAP_BYTES, Heap};
+pub use known::words_of_bits;
 pub use tensor_map::{Interleave, Swizzle, TensorMap};
 
 /// Generic addresses from here on are not host addresses.

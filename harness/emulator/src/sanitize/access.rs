@@ -2,8 +2,11 @@
 
 use super::block::{ELSEWHERE, Party};
 use super::fault::Accessed;
+use super::grid::Spot;
 use super::watch::{Verdict, lanes};
+use super::whole::is_well;
 use super::{Effect, Sanitizer, Touch};
+use crate::exec::access::{GLOBAL, LOCAL, SHARED};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, MemorySpace, Use};
 use crate::isa::flag;
@@ -22,15 +25,12 @@ enum Place {
 /// # Safety
 /// As for the instruction's handler.
 unsafe fn places(core: &Core, inst: &Inst, bytes: u64) -> [Place; 32] {
-    use crate::exec::access::{GLOBAL, SHARED};
     let mut places = [Place::Other; 32];
     let space = (inst.flags >> flag::SPACE_SHIFT) as u8 & 3;
     // SAFETY: lowering keeps slots within the file; the space says how wide the address is.
     let addresses: [u64; 32] = unsafe {
         if space == SHARED {
             core.read::<u32>(inst.a).map(|a| u64::from(a.wrapping_add(inst.imm as u32)))
-        } else if space == crate::exec::access::LOCAL {
-            return places;
         } else {
             core.read::<u64>(inst.a).map(|a| a.wrapping_add(inst.imm))
         }
@@ -123,8 +123,6 @@ pub unsafe fn access(
         return Err(Flow::Stop);
     }
     let bytes = touch.all();
-    // SAFETY: passed on, here and below.
-    let places = unsafe { places(core, inst, bytes) };
     let operands = core.program.read_by(effect);
     let (undefined, source) = match access {
         Access::Write => registers.any(&operands[operands.len().min(1)..], mask),
@@ -133,6 +131,15 @@ pub unsafe fn access(
     if access == Access::Read {
         sanitizer.loaded = [0; 32];
     }
+    if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == LOCAL {
+        return Ok(());
+    }
+    // SAFETY: passed on, here and below.
+    let well = undefined == 0 && unsafe { is_well(sanitizer, core, inst, touch, access) };
+    if well {
+        return Ok(());
+    }
+    let places = unsafe { places(core, inst, bytes) };
     let mut before = None;
     for lane in lanes(mask) {
         let place = places[lane as usize];
@@ -226,7 +233,8 @@ impl Sanitizer {
         };
         let index = self.range.filter(holds).or_else(|| memory.locate(at).filter(holds));
         self.range = index;
-        let Some(range) = index.map(|index| memory.range(index)) else { return Ok(()) };
+        let Some(index) = index else { return Ok(()) };
+        let range = memory.range(index);
         if touch.releases {
             self.grid.fence();
         }
@@ -242,9 +250,11 @@ impl Sanitizer {
                 block.release(self.warp as usize, ELSEWHERE);
             }
         }
+        let spot = Spot::of(range, index, at);
         let defined = range.is_defined(at, bytes);
         let harmless = access == Access::Write && defined && step.changes_nothing(core, at);
-        if !harmless && let Some(clash) = self.grid.note(at, bytes, access, self.ip, touch.strong) {
+        if !harmless && let Some(clash) = self.grid.note(spot, bytes, access, self.ip, touch.strong)
+        {
             self.race_in_grid(core, here, clash);
             return Err(Flow::Stop);
         }

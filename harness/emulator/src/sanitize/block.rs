@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::epoch::{Cell, Epoch, LATEST, words};
 use crate::fault::Access;
+use crate::memory::words_of_bits;
 
 /// Times by agent.
 type Times = Vec<u32>;
@@ -25,6 +26,8 @@ pub struct Block {
     /// What each warp knows of every agent.
     knows: Vec<Times>,
     lanes: Vec<Lanes>,
+    /// Up to this time each warp knows of all warps, itself included: what is older cannot race.
+    floor: Vec<u32>,
     /// What arrivals at each numbered barrier have brought that has not opened yet.
     arrivals: Vec<Times>,
     /// What is known through an object: an `mbarrier`, a word that is used atomically; by host address.
@@ -68,6 +71,7 @@ impl Block {
             clock: vec![1; agents],
             knows: vec![vec![0; agents]; warps],
             lanes: vec![Lanes::NEW; warps],
+            floor: vec![0; warps],
             arrivals: vec![vec![0; agents]; 16],
             objects: HashMap::new(),
             cells: vec![Cell::default(); shared.div_ceil(4) as usize],
@@ -88,6 +92,8 @@ impl Block {
         for (lanes, time) in self.lanes.iter_mut().zip(&self.clock) {
             lanes.together = *time;
         }
+        let (_, warps) = self.clock.split_last().unwrap_or((&0, &[]));
+        self.floor.fill(warps.iter().copied().min().unwrap_or(0));
         self.clock.iter_mut().for_each(|time| *time += 1);
         self.arrivals.iter_mut().for_each(|times| times.fill(0));
         self.objects.clear();
@@ -109,12 +115,17 @@ impl Block {
         );
         for &warp in here {
             join(&mut all, &self.knows[warp]);
-            all[warp] = all[warp].max(self.clock[warp]);
         }
+        // All their clocks come to the same time, so that one comparison will do where all were here.
+        let now = here.iter().map(|&warp| self.clock[warp]).max().unwrap_or(0);
+        here.iter().for_each(|&warp| all[warp] = now);
+        let (_, warps) = all.split_last().unwrap_or((&0, &[]));
+        let floor = warps.iter().copied().min().unwrap_or(0);
         for &warp in here {
             self.knows[warp].copy_from_slice(&all);
-            self.lanes[warp].together = self.clock[warp];
-            self.clock[warp] += 1;
+            self.floor[warp] = floor;
+            self.lanes[warp].together = now;
+            self.clock[warp] = now + 1;
         }
     }
 
@@ -169,31 +180,51 @@ impl Block {
     /// Note an access by a lane of a warp, or by the copy unit in its name. The earlier access that it
     /// races with, and its warp and lane.
     pub fn note(&mut self, now: Party, offset: u64, bytes: u64, access: Access) -> Option<Clash> {
+        self.note_lanes(now, 1, offset, bytes, access)
+    }
+
+    /// As [`Self::note`], for `lanes` lanes from the party's own on, each `bytes` behind the one before.
+    #[inline]
+    pub fn note_lanes(
+        &mut self,
+        now: Party,
+        lanes: u32,
+        offset: u64,
+        bytes: u64,
+        access: Access,
+    ) -> Option<Clash> {
         let unit = self.clock.len() - 1;
         let warp = now.warp as usize;
         let writer = if now.copies { unit } else { warp };
         let who = (writer as u32) << 5 | now.lane;
         let epoch = Epoch::new(who, self.clock[writer], now.ip, now.strong);
-        let (knows, lanes) = (&self.knows[warp], &self.lanes[warp]);
-        let ordered = |then: Epoch| {
+        let (knows, order, floor) = (&self.knows[warp], &self.lanes[warp], self.floor[warp]);
+        let ordered = |lane: u32, then: Epoch| {
             let agent = (then.who() >> 5) as usize;
-            if agent == warp {
-                lanes.ordered(then.time(), then.who() & 31, now.lane)
+            if then.time() <= floor && agent != unit {
+                true
+            } else if agent == warp {
+                order.ordered(then.time(), then.who() & 31, lane)
             } else {
                 // A copy that is under way cannot clash with its own bytes.
                 then.time() <= knows[agent] || (agent == unit && now.copies)
             }
         };
         let same = |a: Epoch, b: Epoch| a.who() >> 5 == b.who() >> 5;
-        for (word, mask) in words(offset, bytes) {
-            let Some(cell) = self.cells.get_mut(word as usize) else { break };
-            if let Some((then, access)) = cell.note(epoch.of_bytes(mask), access, ordered, same) {
-                let agent = then.who() >> 5;
-                let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
-                let time = then.time();
-                let at_once =
-                    agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
-                return Some(Clash { access, ip: then.ip(), thread, at_once });
+        for later in 0..lanes {
+            let lane = now.lane + later;
+            for (word, mask) in words(offset + u64::from(later) * bytes, bytes) {
+                let Some(cell) = self.cells.get_mut(word as usize) else { return None };
+                let epoch = epoch.of_lane(later).of_bytes(mask);
+                let clash = cell.note(epoch, access, |then| ordered(lane, then), same);
+                if let Some((then, access)) = clash {
+                    let agent = then.who() >> 5;
+                    let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
+                    let time = then.time();
+                    let at_once =
+                        agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
+                    return Some(Clash { access, ip: then.ip(), thread, at_once });
+                }
             }
         }
         None
@@ -213,10 +244,9 @@ impl Block {
 
     /// Note that bytes have been written, or that nothing defined is in them any more.
     pub fn define(&mut self, offset: u64, bytes: u64, defined: bool) {
-        for byte in offset..offset + bytes {
-            if let Some(word) = self.written.get_mut(byte as usize / 64) {
-                let bit = 1 << (byte % 64);
-                if defined { *word |= bit } else { *word &= !bit }
+        for (word, mask) in words_of_bits(offset, bytes) {
+            if let Some(word) = self.written.get_mut(word) {
+                if defined { *word |= mask } else { *word &= !mask }
             }
         }
     }
@@ -224,8 +254,18 @@ impl Block {
     /// Whether any of these bytes has been written.
     #[inline]
     pub fn is_defined(&self, offset: u64, bytes: u64) -> bool {
-        let word = self.written.get(offset as usize / 64).copied().unwrap_or(0) >> (offset % 64);
-        word & (u64::MAX >> (64 - bytes.clamp(1, 64))) != 0
+        self.defined(offset, bytes).any(|(word, mask)| word & mask != 0)
+    }
+
+    /// Whether all of them have.
+    #[inline]
+    pub fn is_defined_whole(&self, offset: u64, bytes: u64) -> bool {
+        self.defined(offset, bytes).all(|(word, mask)| word & mask == mask)
+    }
+
+    fn defined(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+        let word = |word: usize| self.written.get(word).copied().unwrap_or(0);
+        words_of_bits(offset, bytes).map(move |(index, mask)| (word(index), mask))
     }
 }
 

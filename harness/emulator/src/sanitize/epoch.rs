@@ -29,6 +29,12 @@ impl Epoch {
         Self(who | time << WHO_BITS | place << (WHO_BITS + TIME_BITS) | strong)
     }
 
+    /// The same access by a later lane.
+    #[inline(always)]
+    pub fn of_lane(self, later: u32) -> Self {
+        Self(self.0 + u64::from(later))
+    }
+
     /// The same access, of these bytes of a word.
     #[inline(always)]
     pub fn of_bytes(self, bytes: u64) -> Self {
@@ -61,9 +67,9 @@ impl Epoch {
 /// anyone finds one that is not itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cell {
-    write: Epoch,
-    read: Epoch,
-    other: Epoch,
+    pub write: Epoch,
+    pub read: Epoch,
+    pub other: Epoch,
 }
 
 impl Cell {

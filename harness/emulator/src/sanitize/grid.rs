@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use super::epoch::{Cell, Epoch, LATEST, WHO_BITS, words};
 use crate::fault::Access;
+use crate::memory::Range;
 
 /// What a CTA knows of the others.
 #[derive(Clone, Default)]
@@ -55,8 +56,61 @@ struct Cta {
     published: Option<View>,
 }
 
+impl Cta {
+    /// Nothing would be lost with it.
+    fn is_blank(&self) -> bool {
+        self.published.is_none() && self.knows.floor == 0 && self.knows.of.is_empty()
+    }
+}
+
 const PAGE_WORDS: u64 = 1024;
-type Page = Box<[Cell]>;
+
+/// The last accesses of some words: lists that are empty until something is noted in them, since most
+/// memory is read by many and written by none, or written by one.
+#[derive(Default)]
+struct Page {
+    write: Vec<Epoch>,
+    read: Vec<Epoch>,
+    other: Vec<Epoch>,
+}
+
+impl Page {
+    #[inline(always)]
+    fn cell(&self, word: usize) -> Cell {
+        let of = |list: &[Epoch]| list.get(word).copied().unwrap_or_default();
+        Cell { write: of(&self.write), read: of(&self.read), other: of(&self.other) }
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, word: usize, before: Cell, cell: Cell) {
+        let keep = |list: &mut Vec<Epoch>, before: Epoch, epoch: Epoch| {
+            if epoch != before {
+                if list.is_empty() {
+                    *list = vec![Epoch::default(); PAGE_WORDS as usize];
+                }
+                list[word] = epoch;
+            }
+        };
+        keep(&mut self.write, before.write, cell.write);
+        keep(&mut self.read, before.read, cell.read);
+        keep(&mut self.other, before.other, cell.other);
+    }
+}
+
+/// Where something is: the allocation's place in the table, and a word of it.
+#[derive(Clone, Copy)]
+pub struct Spot {
+    pub range: usize,
+    /// Bytes from the word that the allocation begins in.
+    pub offset: u64,
+}
+
+impl Spot {
+    /// `at` is inside of `range`, which is the one with this index.
+    pub fn of(range: &Range, index: usize, at: u64) -> Self {
+        Self { range: index, offset: at - (range.info.base & !3) }
+    }
+}
 
 pub struct Grid {
     /// With one CTA there is nobody to race with.
@@ -67,10 +121,8 @@ pub struct Grid {
     now: u32,
     current: Cta,
     objects: HashMap<u64, View>,
-    /// Pages of words, and where to find them by their number; the one used last first.
-    pages: Vec<Page>,
-    numbers: HashMap<u64, usize>,
-    latest: (u64, usize),
+    /// By allocation, the pages of its words.
+    pages: Vec<Vec<Option<Box<Page>>>>,
 }
 
 impl Grid {
@@ -83,8 +135,6 @@ impl Grid {
             current: Cta::default(),
             objects: HashMap::new(),
             pages: Vec::new(),
-            numbers: HashMap::new(),
-            latest: (u64::MAX, 0),
         }
     }
 
@@ -93,7 +143,10 @@ impl Grid {
         let cta = cta as u32 & ((1 << WHO_BITS) - 1);
         if cta != self.now {
             let next = self.ctas.remove(&cta).unwrap_or_default();
-            self.ctas.insert(self.now, std::mem::replace(&mut self.current, next));
+            let left = std::mem::replace(&mut self.current, next);
+            if !left.is_blank() {
+                self.ctas.insert(self.now, left);
+            }
             self.now = cta;
         }
     }
@@ -133,7 +186,7 @@ impl Grid {
     /// Note an access; the earlier one that it races with: what it was, its instruction, its CTA.
     pub fn note(
         &mut self,
-        address: u64,
+        Spot { range, offset }: Spot,
         bytes: u64,
         access: Access,
         ip: u32,
@@ -147,20 +200,22 @@ impl Grid {
         let knows = &self.current.knows;
         let ordered = |then: Epoch| then.who() == me || knows.knows(then.who(), then.time());
         let same = |a: Epoch, b: Epoch| a.who() == b.who();
-        for (word, mask) in words(address, bytes) {
-            let number = word / PAGE_WORDS;
-            if self.latest.0 != number {
-                let pages = &mut self.pages;
-                let index = *self.numbers.entry(number).or_insert_with(|| {
-                    pages.push(vec![Cell::default(); PAGE_WORDS as usize].into_boxed_slice());
-                    pages.len() - 1
-                });
-                self.latest = (number, index);
+        if self.pages.len() <= range {
+            self.pages.resize_with(range + 1, Vec::new);
+        }
+        let pages = &mut self.pages[range];
+        for (word, mask) in words(offset, bytes) {
+            let (number, word) = ((word / PAGE_WORDS) as usize, (word % PAGE_WORDS) as usize);
+            if pages.len() <= number {
+                pages.resize_with(number + 1, || None);
             }
-            let cell = &mut self.pages[self.latest.1][(word % PAGE_WORDS) as usize];
+            let page = pages[number].get_or_insert_default();
+            let before = page.cell(word);
+            let mut cell = before;
             if let Some((then, access)) = cell.note(epoch.of_bytes(mask), access, ordered, same) {
                 return Some((access, then.ip(), then.who()));
             }
+            page.keep(word, before, cell);
         }
         None
     }

@@ -6,7 +6,8 @@
 //! what an instruction is about to do, [`after`] at what it has done.
 //!
 //! ```text
-//! watch.rs     around each instruction; access.rs: around each load, store and atomic
+//! watch.rs     around each instruction that matters
+//! whole.rs     loads and stores of a warp at once; access.rs: lane by lane, where something may be wrong
 //! effect.rs    what an instruction does to memory and order: from lowering, one for each
 //! epoch.rs     an access in 64 bits, and the last accesses of a word
 //! block.rs     order within a CTA (vector clocks of its warps), shared memory
@@ -43,6 +44,7 @@ mod fault;
 mod grid;
 mod registers;
 mod watch;
+mod whole;
 
 pub use block::Block;
 pub use effect::{Deed, Effect, Touch};

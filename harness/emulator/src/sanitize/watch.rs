@@ -3,6 +3,7 @@
 use super::access::access;
 use super::block::Party;
 use super::fault::Accessed;
+use super::grid::Spot;
 use super::{Deed, Sanitizer};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, MemorySpace, Use};
@@ -12,7 +13,12 @@ use crate::program::{Exit, Inst, SLOT};
 pub type Verdict = Result<(), Flow>;
 
 pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
-    (0..32).filter(move |lane| mask >> lane & 1 == 1)
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = (left != 0).then(|| left.trailing_zeros())?;
+        left &= left - 1;
+        Some(lane)
+    })
 }
 
 /// Run `f` with the sanitizer of `core`, which it may use beside it.
@@ -202,14 +208,15 @@ pub fn range(
             }
             return Ok(());
         }
-        if let Some(clash) = sanitizer.grid.note(at, bytes, access, sanitizer.ip, strong) {
+        let Some(index) = core.memory.locate(at) else { return Ok(()) };
+        let range = core.memory.range(index);
+        let spot = Spot::of(range, index, at);
+        if let Some(clash) = sanitizer.grid.note(spot, bytes, access, sanitizer.ip, strong) {
             sanitizer.race_in_grid(core, here, clash);
             return Err(Flow::Stop);
         }
-        if access != Access::Read
-            && let Some(index) = core.memory.locate(at)
-        {
-            core.memory.range(index).define(at, bytes);
+        if access != Access::Read {
+            range.define(at, bytes);
         }
         Ok(())
     })
