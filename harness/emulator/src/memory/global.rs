@@ -53,6 +53,7 @@ impl Range {
     }
 
     /// Whether all of the bytes have been written.
+    #[inline]
     pub fn is_defined_whole(&self, address: u64, bytes: u64) -> bool {
         self.known.as_ref().is_none_or(|known| known.all(address - self.info.base, bytes))
     }

@@ -2,9 +2,7 @@
 
 use super::block::{ELSEWHERE, Party};
 use super::fault::Accessed;
-use super::grid::Spot;
 use super::watch::{Verdict, lanes};
-use super::whole::is_well;
 use super::{Effect, Sanitizer, Touch};
 use crate::exec::access::{GLOBAL, LOCAL, SHARED};
 use crate::exec::{Core, Flow};
@@ -135,7 +133,8 @@ pub unsafe fn access(
         return Ok(());
     }
     // SAFETY: passed on, here and below.
-    let well = undefined == 0 && unsafe { is_well(sanitizer, core, inst, touch, access) };
+    let well =
+        undefined == 0 && unsafe { (sanitizer.is_well)(sanitizer, core, inst, touch, access) };
     if well {
         return Ok(());
     }
@@ -250,11 +249,10 @@ impl Sanitizer {
                 block.release(self.warp as usize, ELSEWHERE);
             }
         }
-        let spot = Spot::of(range, index, at);
         let defined = range.is_defined(at, bytes);
         let harmless = access == Access::Write && defined && step.changes_nothing(core, at);
-        if !harmless && let Some(clash) = self.grid.note(spot, bytes, access, self.ip, touch.strong)
-        {
+        let mut notes = self.grid.notes(range, index, access, self.ip, touch.strong);
+        if !harmless && let Some(clash) = notes.add(at, bytes) {
             self.race_in_grid(core, here, clash);
             return Err(Flow::Stop);
         }

@@ -211,19 +211,22 @@ impl Block {
             }
         };
         let same = |a: Epoch, b: Epoch| a.who() >> 5 == b.who() >> 5;
-        for later in 0..lanes {
+        let note = |cell: &mut Cell, later: u32, mask: u64| {
             let lane = now.lane + later;
+            let epoch = epoch.of_lane(later).of_bytes(mask);
+            let clash = cell.note(epoch, access, |then| ordered(lane, then), same);
+            let (then, access) = clash?;
+            let agent = then.who() >> 5;
+            let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
+            let time = then.time();
+            let at_once = agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
+            Some(Clash { access, ip: then.ip(), thread, at_once })
+        };
+        for later in 0..lanes {
             for (word, mask) in words(offset + u64::from(later) * bytes, bytes) {
-                let Some(cell) = self.cells.get_mut(word as usize) else { return None };
-                let epoch = epoch.of_lane(later).of_bytes(mask);
-                let clash = cell.note(epoch, access, |then| ordered(lane, then), same);
-                if let Some((then, access)) = clash {
-                    let agent = then.who() >> 5;
-                    let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
-                    let time = then.time();
-                    let at_once =
-                        agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
-                    return Some(Clash { access, ip: then.ip(), thread, at_once });
+                let cell = self.cells.get_mut(word as usize)?;
+                if let Some(clash) = note(cell, later, mask) {
+                    return Some(clash);
                 }
             }
         }

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use super::epoch::{Cell, Epoch, LATEST, WHO_BITS, words};
 use crate::fault::Access;
-use crate::memory::Range;
+use crate::memory::{AllocationKind, Range};
 
 /// What a CTA knows of the others.
 #[derive(Clone, Default)]
@@ -63,32 +63,31 @@ impl Cta {
     }
 }
 
-const PAGE_WORDS: u64 = 1024;
+const PAGE_WORDS: usize = 1024;
 
-/// The last accesses of some words: lists that are empty until something is noted in them, since most
+type Epochs = Option<Box<[Epoch; PAGE_WORDS]>>;
+
+/// The last accesses of some words: lists that are made when something is noted in them, since most
 /// memory is read by many and written by none, or written by one.
 #[derive(Default)]
 struct Page {
-    write: Vec<Epoch>,
-    read: Vec<Epoch>,
-    other: Vec<Epoch>,
+    write: Epochs,
+    read: Epochs,
+    other: Epochs,
 }
 
 impl Page {
     #[inline(always)]
     fn cell(&self, word: usize) -> Cell {
-        let of = |list: &[Epoch]| list.get(word).copied().unwrap_or_default();
+        let of = |list: &Epochs| list.as_ref().map_or(Epoch::default(), |list| list[word]);
         Cell { write: of(&self.write), read: of(&self.read), other: of(&self.other) }
     }
 
     #[inline(always)]
     fn keep(&mut self, word: usize, before: Cell, cell: Cell) {
-        let keep = |list: &mut Vec<Epoch>, before: Epoch, epoch: Epoch| {
+        let keep = |list: &mut Epochs, before: Epoch, epoch: Epoch| {
             if epoch != before {
-                if list.is_empty() {
-                    *list = vec![Epoch::default(); PAGE_WORDS as usize];
-                }
-                list[word] = epoch;
+                list.get_or_insert_with(|| Box::new([Epoch::default(); PAGE_WORDS]))[word] = epoch;
             }
         };
         keep(&mut self.write, before.write, cell.write);
@@ -97,18 +96,51 @@ impl Page {
     }
 }
 
-/// Where something is: the allocation's place in the table, and a word of it.
-#[derive(Clone, Copy)]
-pub struct Spot {
-    pub range: usize,
-    /// Bytes from the word that the allocation begins in.
-    pub offset: u64,
+/// The pages of an allocation's words.
+type Pages = Vec<Option<Box<Page>>>;
+
+/// Takes note of what an instruction does in one allocation.
+pub struct Notes<'a> {
+    /// None where there is nobody to race with.
+    pages: Option<&'a mut Pages>,
+    knows: &'a View,
+    me: u32,
+    epoch: Epoch,
+    access: Access,
+    /// Where the words are counted from.
+    base: u64,
 }
 
-impl Spot {
-    /// `at` is inside of `range`, which is the one with this index.
-    pub fn of(range: &Range, index: usize, at: u64) -> Self {
-        Self { range: index, offset: at - (range.info.base & !3) }
+/// An earlier access that nothing orders before this one: what it was, its instruction, its CTA.
+pub type Clash = (Access, Option<u32>, u32);
+
+impl Notes<'_> {
+    /// Note an access to `bytes` at an address inside of the allocation; the earlier one that it races
+    /// with.
+    #[inline(always)]
+    pub fn add(&mut self, at: u64, bytes: u64) -> Option<Clash> {
+        let offset = at - self.base;
+        for (word, mask) in words(offset, bytes) {
+            let clash = self.word(word as usize, mask);
+            if clash.is_some() {
+                return clash;
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn word(&mut self, word: usize, mask: u64) -> Option<Clash> {
+        let (knows, me) = (self.knows, self.me);
+        let page = self.pages.as_mut()?.get_mut(word / PAGE_WORDS)?.get_or_insert_default();
+        let word = word % PAGE_WORDS;
+        let before = page.cell(word);
+        let mut cell = before;
+        let ordered = |then: Epoch| then.who() == me || knows.knows(then.who(), then.time());
+        let same = |a: Epoch, b: Epoch| a.who() == b.who();
+        let clash = cell.note(self.epoch.of_bytes(mask), self.access, ordered, same);
+        page.keep(word, before, cell);
+        clash.map(|(then, access)| (access, then.ip(), then.who()))
     }
 }
 
@@ -121,8 +153,8 @@ pub struct Grid {
     now: u32,
     current: Cta,
     objects: HashMap<u64, View>,
-    /// By allocation, the pages of its words.
-    pages: Vec<Vec<Option<Box<Page>>>>,
+    /// By the allocations' places in the table.
+    pages: Vec<Pages>,
 }
 
 impl Grid {
@@ -183,40 +215,31 @@ impl Grid {
         }
     }
 
-    /// Note an access; the earlier one that it races with: what it was, its instruction, its CTA.
-    pub fn note(
+    /// Take notes of what the instruction `ip` does in `range`, which has this place in the table.
+    pub fn notes(
         &mut self,
-        Spot { range, offset }: Spot,
-        bytes: u64,
+        range: &Range,
+        index: usize,
         access: Access,
         ip: u32,
         strong: bool,
-    ) -> Option<(Access, Option<u32>, u32)> {
-        if self.alone || self.time == LATEST {
-            return None;
+    ) -> Notes<'_> {
+        let base = range.info.base & !3;
+        // Nobody can write what is constant.
+        let watched =
+            !self.alone && self.time < LATEST && range.info.kind != AllocationKind::Constant;
+        if watched && self.pages.len() <= index {
+            self.pages.resize_with(index + 1, Vec::new);
         }
-        let me = self.now;
+        let pages = self.pages.get_mut(index).filter(|_| watched).map(|pages| {
+            if pages.is_empty() {
+                let words = (range.end() - base).div_ceil(4) as usize;
+                pages.resize_with(words.div_ceil(PAGE_WORDS), || None);
+            }
+            pages
+        });
+        let (me, knows) = (self.now, &self.current.knows);
         let epoch = Epoch::new(me, self.time, ip, strong);
-        let knows = &self.current.knows;
-        let ordered = |then: Epoch| then.who() == me || knows.knows(then.who(), then.time());
-        let same = |a: Epoch, b: Epoch| a.who() == b.who();
-        if self.pages.len() <= range {
-            self.pages.resize_with(range + 1, Vec::new);
-        }
-        let pages = &mut self.pages[range];
-        for (word, mask) in words(offset, bytes) {
-            let (number, word) = ((word / PAGE_WORDS) as usize, (word % PAGE_WORDS) as usize);
-            if pages.len() <= number {
-                pages.resize_with(number + 1, || None);
-            }
-            let page = pages[number].get_or_insert_default();
-            let before = page.cell(word);
-            let mut cell = before;
-            if let Some((then, access)) = cell.note(epoch.of_bytes(mask), access, ordered, same) {
-                return Some((access, then.ip(), then.who()));
-            }
-            page.keep(word, before, cell);
-        }
-        None
+        Notes { pages, knows, me, epoch, access, base }
     }
 }

@@ -66,6 +66,7 @@ pub struct Sanitizer {
     loaded: [u32; 32],
     /// Of the instruction that runs, the lanes whose result needs one source only (`watch.rs`).
     decided: u32,
+    is_well: whole::IsWell,
     /// The allocation of the latest global access, by its place in the table.
     range: Option<usize>,
     /// The first read, by each instruction, of what nobody had written.
@@ -84,6 +85,7 @@ impl Sanitizer {
             ip: 0,
             loaded: [0; 32],
             decided: 0,
+            is_well: whole::of_this_processor(),
             range: None,
             reads: std::collections::HashMap::new(),
             earlier: None,

@@ -3,7 +3,6 @@
 use super::access::access;
 use super::block::Party;
 use super::fault::Accessed;
-use super::grid::Spot;
 use super::{Deed, Sanitizer};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, MemorySpace, Use};
@@ -210,8 +209,8 @@ pub fn range(
         }
         let Some(index) = core.memory.locate(at) else { return Ok(()) };
         let range = core.memory.range(index);
-        let spot = Spot::of(range, index, at);
-        if let Some(clash) = sanitizer.grid.note(spot, bytes, access, sanitizer.ip, strong) {
+        let mut notes = sanitizer.grid.notes(range, index, access, sanitizer.ip, strong);
+        if let Some(clash) = notes.add(at, bytes) {
             sanitizer.race_in_grid(core, here, clash);
             return Err(Flow::Stop);
         }

@@ -13,14 +13,14 @@
 //! ```
 
 use super::block::{Block, Party};
-use super::grid::{Grid, Spot};
+use super::grid::Notes;
 use super::watch::lanes;
 use super::{Sanitizer, Touch};
-use crate::exec::Core;
 use crate::exec::access::{Element, GLOBAL, SHARED};
+use crate::exec::{Core, Level};
 use crate::fault::{Access, MemorySpace};
 use crate::isa::flag;
-use crate::memory::{AllocationKind, LOCAL_WINDOW, Range, SHARED_WINDOW, WINDOWS};
+use crate::memory::{Range, SHARED_WINDOW, WINDOWS};
 use crate::program::Inst;
 
 /// Lanes whose bytes follow each other, or are the same.
@@ -32,6 +32,7 @@ struct Run {
 }
 
 impl Run {
+    #[inline(always)]
     fn bytes(self, of_a_lane: u64) -> u64 {
         if self.same { of_a_lane } else { of_a_lane * u64::from(self.lanes) }
     }
@@ -46,6 +47,7 @@ struct Runs {
 }
 
 impl Runs {
+    #[inline(always)]
     fn of(at: &[u64; 32], mask: u32, bytes: u64) -> Self {
         let (mut follows, mut same) = (0, 0);
         for lane in 0..31 {
@@ -61,11 +63,16 @@ impl Runs {
 impl Iterator for Runs {
     type Item = Run;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Run> {
         if self.left == 0 {
             return None;
         }
         let lane = self.left.trailing_zeros();
+        if (self.follows | self.same) >> lane & 1 == 0 {
+            self.left &= self.left - 1;
+            return Some(Run { lane, lanes: 1, same: false });
+        }
         let [follow, same] = [self.follows, self.same].map(|next| (next >> lane).trailing_ones());
         let lanes = 1 + follow.max(same);
         self.left &= !(((1u64 << lanes) - 1) << lane) as u32;
@@ -73,10 +80,23 @@ impl Iterator for Runs {
     }
 }
 
-/// Where the lanes of `mask` go, if all go to the same memory: addresses, or offsets in shared memory.
+/// Whether `bytes` from every address lie in the `len` bytes from `base` on: the sign says if any does not.
+#[inline(always)]
+fn within(at: &[u64; 32], bytes: u64, base: u64, len: u64) -> bool {
+    let limit = len.wrapping_sub(bytes);
+    let outside = at.iter().fold(limit, |outside, at| {
+        let offset = at.wrapping_sub(base);
+        outside | offset | limit.wrapping_sub(offset)
+    });
+    outside >> 63 == 0
+}
+
+/// Where the active lanes go, if all go to the same memory: addresses, or offsets in shared memory. Other
+/// lanes repeat the first active one.
 ///
 /// # Safety
 /// As for the instruction's handler.
+#[inline(always)]
 unsafe fn gather(core: &Core, inst: &Inst, bytes: u64, at: &mut [u64; 32]) -> Option<MemorySpace> {
     let space = (inst.flags >> flag::SPACE_SHIFT) as u8 & 3;
     // SAFETY: lowering keeps slots within the file; the space says how wide the address is.
@@ -99,15 +119,14 @@ unsafe fn gather(core: &Core, inst: &Inst, bytes: u64, at: &mut [u64; 32]) -> Op
             at[lane as usize & 31] = first;
         }
     }
-    let (low, high) = (at.iter().min()?, at.iter().max()?);
-    let inside = |offset: u64| offset + bytes <= core.shared_len;
     if space == SHARED {
-        return inside(*high).then_some(MemorySpace::Shared);
+        return within(at, bytes, 0, core.shared_len).then_some(MemorySpace::Shared);
     }
-    if *high < WINDOWS || space == GLOBAL {
+    // The windows begin at a power of two.
+    if space == GLOBAL || at.iter().fold(0, |any, at| any | at) < WINDOWS {
         return Some(MemorySpace::Global);
     }
-    if *low >= SHARED_WINDOW && *high < LOCAL_WINDOW && inside(*high - SHARED_WINDOW) {
+    if within(at, bytes, SHARED_WINDOW, core.shared_len) {
         at.iter_mut().for_each(|at| *at -= SHARED_WINDOW);
         return Some(MemorySpace::Shared);
     }
@@ -119,65 +138,89 @@ trait Shadow {
     fn is_defined(&self, at: u64, bytes: u64) -> bool;
     fn is_defined_whole(&self, at: u64, bytes: u64) -> bool;
     fn define(&mut self, at: u64, bytes: u64);
-    /// Note an access by the lanes of a run, `bytes` each; whether nothing is wrong with it.
-    fn note(&mut self, run: Run, at: u64, bytes: u64, access: Access) -> bool;
+    /// Note the access by the lanes of a run, `bytes` each; whether nothing is wrong with it.
+    fn note(&mut self, run: Run, at: u64, bytes: u64) -> bool;
 }
 
 struct Shared<'a> {
     block: &'a mut Block,
     warp: u32,
     ip: u32,
+    access: Access,
 }
 
 impl Shadow for Shared<'_> {
+    #[inline(always)]
     fn is_defined(&self, at: u64, bytes: u64) -> bool {
         self.block.is_defined(at, bytes)
     }
 
+    #[inline(always)]
     fn is_defined_whole(&self, at: u64, bytes: u64) -> bool {
         self.block.is_defined_whole(at, bytes)
     }
 
+    #[inline(always)]
     fn define(&mut self, at: u64, bytes: u64) {
         self.block.define(at, bytes, true);
     }
 
-    fn note(&mut self, run: Run, at: u64, bytes: u64, access: Access) -> bool {
+    #[inline(always)]
+    fn note(&mut self, run: Run, at: u64, bytes: u64) -> bool {
         let Run { lane, lanes, same } = run;
         let party = Party { warp: self.warp, lane, ip: self.ip, strong: false, copies: false };
         let lanes = if same { 1 } else { lanes };
-        self.block.note_lanes(party, lanes, at, bytes, access).is_none()
+        self.block.note_lanes(party, lanes, at, bytes, self.access).is_none()
     }
 }
 
 struct Global<'a> {
-    grid: &'a mut Grid,
+    notes: Notes<'a>,
     range: &'a Range,
-    index: usize,
-    ip: u32,
 }
 
 impl Shadow for Global<'_> {
+    #[inline(always)]
     fn is_defined(&self, at: u64, bytes: u64) -> bool {
         self.range.is_defined(at, bytes)
     }
 
+    #[inline(always)]
     fn is_defined_whole(&self, at: u64, bytes: u64) -> bool {
         self.range.is_defined_whole(at, bytes)
     }
 
+    #[inline(always)]
     fn define(&mut self, at: u64, bytes: u64) {
         self.range.define(at, bytes);
     }
 
-    fn note(&mut self, run: Run, at: u64, bytes: u64, access: Access) -> bool {
-        // Nobody can write there.
-        if self.range.info.kind == AllocationKind::Constant {
-            return true;
-        }
-        let spot = Spot::of(self.range, self.index, at);
-        self.grid.note(spot, run.bytes(bytes), access, self.ip, false).is_none()
+    #[inline(always)]
+    fn note(&mut self, run: Run, at: u64, bytes: u64) -> bool {
+        self.notes.add(at, run.bytes(bytes)).is_none()
     }
+}
+
+/// [`is_well`], for the processor.
+pub type IsWell = unsafe fn(&mut Sanitizer, &Core, &Inst, Touch, Access) -> bool;
+
+/// [`is_well`] for this processor: questions to 32 addresses at once are vector code.
+pub fn of_this_processor() -> IsWell {
+    if Level::detect() == Level::Plain { is_well } else { is_well_wide }
+}
+
+/// # Safety
+/// As for the instruction's handler, on a processor that has AVX2.
+#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi2,lzcnt,popcnt"))]
+unsafe fn is_well_wide(
+    sanitizer: &mut Sanitizer,
+    core: &Core,
+    inst: &Inst,
+    touch: Touch,
+    access: Access,
+) -> bool {
+    // SAFETY: passed on.
+    unsafe { is_well(sanitizer, core, inst, touch, access) }
 }
 
 /// Whether nothing is wrong with a load or a store of defined values, and all that is loaded is defined.
@@ -185,7 +228,8 @@ impl Shadow for Global<'_> {
 ///
 /// # Safety
 /// As for the instruction's handler.
-pub unsafe fn is_well(
+#[inline(always)]
+unsafe fn is_well(
     sanitizer: &mut Sanitizer,
     core: &Core,
     inst: &Inst,
@@ -197,35 +241,37 @@ pub unsafe fn is_well(
     }
     let bytes = touch.all();
     let mut at = [0; 32];
-    let access = Accesses { at: &mut at, mask: core.mask, touch, access };
+    // SAFETY: passed on.
+    let space = unsafe { gather(core, inst, bytes, &mut at) };
+    let accesses = Accesses { at: &at, mask: core.mask, touch, access };
     let (warp, ip) = (sanitizer.warp, sanitizer.ip);
-    // SAFETY: passed on; in shared memory the offsets have been found inside, in global memory
-    // the addresses are checked here.
+    // SAFETY: passed on; the bytes have been found inside of shared memory, or are found here to be
+    // inside of an allocation.
     unsafe {
-        match gather(core, inst, bytes, access.at) {
+        match space {
             Some(MemorySpace::Shared) => {
                 let Some(block) = sanitizer.block.as_deref_mut() else { return false };
                 let host = core.shared.expose_provenance() as u64;
-                access.are_well(core, inst, host, &mut Shared { block, warp, ip })
+                accesses.are_well(core, inst, host, &mut Shared { block, warp, ip, access })
             }
             Some(_) => {
-                let (low, high) = access
-                    .at
-                    .iter()
-                    .fold((u64::MAX, 0), |(low, high), &at| (at.min(low), at.max(high)));
                 let memory = core.memory;
-                let holds = |index: &usize| {
-                    let range = memory.range(*index);
-                    low >= range.info.base && high.saturating_add(bytes) <= range.end()
+                let holds = |index: usize| {
+                    let info = &memory.range(index).info;
+                    within(&at, bytes, info.base, info.len)
                 };
-                let known = sanitizer.range.filter(holds);
-                let Some(index) = known.or_else(|| memory.locate(low).filter(holds)) else {
-                    return false;
+                let first = at[core.mask.trailing_zeros() as usize & 31];
+                let index = match sanitizer.range {
+                    Some(index) if holds(index) => index,
+                    _ => match memory.locate(first) {
+                        Some(index) if holds(index) => index,
+                        _ => return false,
+                    },
                 };
                 sanitizer.range = Some(index);
                 let range = memory.range(index);
-                let grid = &mut sanitizer.grid;
-                access.are_well(core, inst, 0, &mut Global { grid, range, index, ip })
+                let notes = sanitizer.grid.notes(range, index, access, ip, false);
+                accesses.are_well(core, inst, 0, &mut Global { notes, range })
             }
             None => false,
         }
@@ -234,7 +280,7 @@ pub unsafe fn is_well(
 
 /// An access by the lanes of a warp.
 struct Accesses<'a> {
-    at: &'a mut [u64; 32],
+    at: &'a [u64; 32],
     mask: u32,
     touch: Touch,
     access: Access,
@@ -243,6 +289,7 @@ struct Accesses<'a> {
 impl Accesses<'_> {
     /// # Safety
     /// The lanes' bytes must lie in memory, behind `host`; and as for the instruction's handler.
+    #[inline(always)]
     unsafe fn are_well(
         &self,
         core: &Core,
@@ -257,6 +304,7 @@ impl Accesses<'_> {
         unsafe { self.write(core, inst, host, shadow) }
     }
 
+    #[inline(always)]
     fn read(&self, shadow: &mut impl Shadow) -> bool {
         let bytes = self.touch.all();
         let mut latest = None;
@@ -266,9 +314,7 @@ impl Accesses<'_> {
             if latest.replace((at, run.lanes, run.same)) == Some((at, run.lanes, run.same)) {
                 continue;
             }
-            if !shadow.is_defined_whole(at, run.bytes(bytes))
-                || !shadow.note(run, at, bytes, Access::Read)
-            {
+            if !shadow.is_defined_whole(at, run.bytes(bytes)) || !shadow.note(run, at, bytes) {
                 return false;
             }
         }
@@ -277,6 +323,7 @@ impl Accesses<'_> {
 
     /// # Safety
     /// As for [`Self::are_well`].
+    #[inline(always)]
     unsafe fn write(&self, core: &Core, inst: &Inst, host: u64, shadow: &mut impl Shadow) -> bool {
         let bytes = self.touch.all();
         let runs = Runs::of(self.at, self.mask, bytes);
@@ -297,7 +344,7 @@ impl Accesses<'_> {
             noted |= lanes(self.mask).filter(blank).fold(0, |mask, lane| mask | 1 << lane);
         }
         for run in Runs::of(self.at, noted, bytes) {
-            if !shadow.note(run, self.first(run), bytes, Access::Write) {
+            if !shadow.note(run, self.first(run), bytes) {
                 return false;
             }
         }
@@ -305,6 +352,7 @@ impl Accesses<'_> {
         true
     }
 
+    #[inline(always)]
     fn first(&self, run: Run) -> u64 {
         self.at[run.lane as usize & 31]
     }
@@ -313,6 +361,7 @@ impl Accesses<'_> {
     ///
     /// # Safety
     /// As for [`Self::are_well`].
+    #[inline(always)]
     unsafe fn changing(&self, core: &Core, inst: &Inst, host: u64) -> u32 {
         // SAFETY: passed on.
         unsafe {
@@ -326,6 +375,7 @@ impl Accesses<'_> {
         }
     }
 
+    #[inline(always)]
     unsafe fn differing<E: Element + PartialEq>(&self, core: &Core, inst: &Inst, host: u64) -> u32 {
         let mut differing = 0;
         for (element, &slot) in core.list(inst).iter().enumerate() {
