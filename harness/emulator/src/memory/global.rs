@@ -47,6 +47,13 @@ impl Range {
         Self { info, read: OnceLock::new(), written: OnceLock::new(), known: None }
     }
 
+    /// Whether the bytes are of this allocation.
+    #[inline]
+    pub fn holds(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.info.base);
+        bytes <= self.info.len && offset <= self.info.len - bytes
+    }
+
     /// Whether anyone has written any of the bytes.
     pub fn is_defined(&self, address: u64, bytes: u64) -> bool {
         self.known.as_ref().is_none_or(|known| known.any(address - self.info.base, bytes))

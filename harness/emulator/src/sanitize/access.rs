@@ -132,12 +132,13 @@ pub unsafe fn access(
     if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == LOCAL {
         return Ok(());
     }
-    // SAFETY: passed on, here and below.
+    // SAFETY: passed on.
     let well =
         undefined == 0 && unsafe { (sanitizer.is_well)(sanitizer, core, inst, touch, access) };
     if well {
         return Ok(());
     }
+    // SAFETY: passed on.
     let places = unsafe { places(core, inst, bytes) };
     let mut before = None;
     for lane in lanes(mask) {
@@ -226,10 +227,7 @@ impl Sanitizer {
         let Step { touch, here, .. } = step;
         let Accessed { at, bytes, access, lane, .. } = here;
         let memory = core.memory;
-        let holds = |index: &usize| {
-            let info = &memory.range(*index).info;
-            at >= info.base && at + bytes <= info.base + info.len
-        };
+        let holds = |index: &usize| memory.range(*index).holds(at, bytes);
         let index = self.range.filter(holds).or_else(|| memory.locate(at).filter(holds));
         self.range = index;
         let Some(index) = index else { return Ok(()) };

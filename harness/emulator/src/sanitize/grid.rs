@@ -228,10 +228,11 @@ impl Grid {
         // Nobody can write what is constant.
         let watched =
             !self.alone && self.time < LATEST && range.info.kind != AllocationKind::Constant;
-        if watched && self.pages.len() <= index {
-            self.pages.resize_with(index + 1, Vec::new);
-        }
-        let pages = self.pages.get_mut(index).filter(|_| watched).map(|pages| {
+        let pages = watched.then(|| {
+            if self.pages.len() <= index {
+                self.pages.resize_with(index + 1, Vec::new);
+            }
+            let pages = &mut self.pages[index];
             if pages.is_empty() {
                 let words = (range.end() - base).div_ceil(4) as usize;
                 pages.resize_with(words.div_ceil(PAGE_WORDS), || None);

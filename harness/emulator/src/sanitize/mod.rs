@@ -2,12 +2,14 @@
 //!
 //! Bounds and alignment are checked always. What is checked here costs more, and is asked for
 //! (`check --sanitize`): two accesses that nothing orders, and values made from memory that nobody wrote.
-//! A launch that is sanitized runs on one host thread, instruction by instruction: [`before`] looks at
-//! what an instruction is about to do, [`after`] at what it has done.
+//! A launch that is sanitized runs on one host thread. [`before`] looks at what an instruction is about to
+//! do, [`after`] at what it has done; where a warp holds nothing undefined, as most do all the time, this is
+//! asked of instructions that go to memory or order something, and the others cost nothing.
 //!
 //! ```text
 //! watch.rs     around each instruction that matters
-//! whole.rs     loads and stores of a warp at once; access.rs: lane by lane, where something may be wrong
+//! whole.rs     loads and stores of a warp at once, in runs (runs.rs)
+//! access.rs    the same lane by lane, and atomics: where something may be wrong
 //! effect.rs    what an instruction does to memory and order: from lowering, one for each
 //! epoch.rs     an access in 64 bits, and the last accesses of a word
 //! block.rs     order within a CTA (vector clocks of its warps), shared memory
@@ -43,6 +45,7 @@ mod epoch;
 mod fault;
 mod grid;
 mod registers;
+mod runs;
 mod watch;
 mod whole;
 
