@@ -106,12 +106,37 @@ pub trait Op2 {
     fn f(flags: u32, a: Self::A, b: Self::B) -> Self::D;
 }
 
-pub trait Op3 {
+pub trait Op3: Sized {
     type D: Lane;
     type A: Lane;
     type B: Lane;
     type C: Lane;
     fn f(flags: u32, a: Self::A, b: Self::B, c: Self::C) -> Self::D;
+    /// `N` lanes at once, for what the compiler does not find vectors for by itself.
+    #[inline(always)]
+    fn chunk<const N: usize>(
+        flags: u32,
+        a: &[Self::A; N],
+        b: &[Self::B; N],
+        c: &[Self::C; N],
+    ) -> [Self::D; N] {
+        each_lane::<Self, N>(flags, a, b, c)
+    }
+}
+
+/// What [`Op3::chunk`] does unless told otherwise.
+#[inline(always)]
+pub fn each_lane<O: Op3, const N: usize>(
+    flags: u32,
+    a: &[O::A; N],
+    b: &[O::B; N],
+    c: &[O::C; N],
+) -> [O::D; N] {
+    let mut out = [O::D::ZERO; N];
+    for l in 0..N {
+        out[l] = O::f(flags, a[l], b[l], c[l]);
+    }
+    out
 }
 
 /// Chunk `index` of a register.
@@ -182,10 +207,7 @@ pub unsafe fn op3<O: Op3, const N: usize>(core: &mut Core, inst: &Inst) -> Flow 
         let c = core.lanes_of::<O::C>(inst.c);
         for k in (0..32).step_by(N) {
             let (a, b, c) = (*chunk::<_, N>(a, k), *chunk::<_, N>(b, k), *chunk::<_, N>(c, k));
-            let mut out = [O::D::ZERO; N];
-            for l in 0..N {
-                out[l] = O::f(flags, a[l], b[l], c[l]);
-            }
+            let mut out = O::chunk(flags, &a, &b, &c);
             O::D::settle(&mut out);
             *chunk(to, k) = out;
         }

@@ -168,19 +168,8 @@ pub const ROWS: &[Row] = &[
     row!("shf .r .wrap .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { funnel(a, b, c & 31) })),
     row!("shf .l .clamp .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { funnel(a, b, 32 - c.min(32)) })),
     row!("shf .r .clamp .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { funnel(a, b, c.min(32)) })),
-    row!("prmt .b32", "n=n,n,n", Integer, op!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, c) })),
-    row!("prmt .b32 .f4e", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x3210, 0x4321, 0x5432, 0x6543][c as usize & 3]) })),
-    row!("prmt .b32 .b4e", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x5670, 0x6701, 0x7012, 0x0123][c as usize & 3]) })),
-    row!("prmt .b32 .rc8", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x0000, 0x1111, 0x2222, 0x3333][c as usize & 3]) })),
-    row!("prmt .b32 .ecl", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x3210, 0x3211, 0x3222, 0x3333][c as usize & 3]) })),
-    row!("prmt .b32 .ecr", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x0000, 0x1110, 0x2210, 0x3210][c as usize & 3]) })),
-    row!("prmt .b32 .rc16", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x1010, 0x3232, 0x1010, 0x3232][c as usize & 3]) })),
     // The table of the three operands' bits stands in the flags.
     row!("lop3 .{or|and}? .b32", Integer, super::Kind::Lookup(op!(|table, a: u32, b: u32, c: u32| -> u32 { looked_up(table, a, b, c) }))),
-    row!("dp4a .u32 .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: u32| -> u32 { (0..4).fold(c, |sum, k| sum.wrapping_add((a >> (8 * k) & 0xff) * (b >> (8 * k) & 0xff))) })),
-    row!("dp4a .s32 .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { (0..4).fold(c, |sum, k| sum.wrapping_add(i32::from((a >> (8 * k)) as i8) * i32::from((b >> (8 * k)) as i8))) })),
-    row!("dp4a .u32 .s32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { (0..4).fold(c, |sum, k| sum.wrapping_add((a >> (8 * k) & 0xff) as i32 * i32::from((b >> (8 * k)) as i8))) })),
-    row!("dp4a .s32 .u32", "n=n,n,n", Integer, rare!(|_, a: u32, b: u32, c: i32| -> i32 { (0..4).fold(c, |sum, k| sum.wrapping_add(i32::from((a >> (8 * k)) as i8) * (b >> (8 * k) & 0xff) as i32)) })),
     row!("dp2a .{lo|hi} .u32 .u32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, false, false) })),
     row!("dp2a .{lo|hi} .s32 .s32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, true, true) })),
     row!("dp2a .{lo|hi} .u32 .s32", "n=n,n,n", Integer, rare!(|f, a: u32, b: u32, c: u32| -> u32 { dot2(f, a, b, c, false, true) })),
@@ -287,20 +276,4 @@ fn mask(a: u32, b: u32) -> u32 {
 #[inline(always)]
 fn funnel(a: u32, b: u32, right: u32) -> u32 {
     ((u64::from(b) << 32 | u64::from(a)) >> right) as u32
-}
-
-/// `prmt` (9.7.8.7): each nibble of `c` picks a byte of `b:a`, or eight copies of its sign.
-#[inline(always)]
-fn permute(a: u32, b: u32, c: u32) -> u32 {
-    let bytes = u64::from(b) << 32 | u64::from(a);
-    let mut out = 0;
-    let mut k = 0;
-    while k < 4 {
-        let select = c >> (4 * k) & 0xf;
-        let byte = (bytes >> (8 * (select & 7))) as u8;
-        let byte = if select & 8 != 0 { (byte as i8 >> 7) as u8 } else { byte };
-        out |= u32::from(byte) << (8 * k);
-        k += 1;
-    }
-    out
 }

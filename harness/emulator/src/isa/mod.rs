@@ -18,6 +18,7 @@
 //! Modifiers that are no types may stand in any order, since `ptxas` takes them in several.
 
 mod asynchronous;
+mod bytes;
 mod carry;
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true on NaN is what `ltu` means")]
 mod compare;
@@ -199,6 +200,7 @@ pub(crate) use row;
 
 const TABLE: &[&[Row]] = &[
     integer::ROWS,
+    bytes::ROWS,
     carry::ROWS,
     carry::HIGH,
     float::ROWS,
