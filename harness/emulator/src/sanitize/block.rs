@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
+use super::bits::Bits;
 use super::epoch::{Cell, Epoch, LATEST, words};
 use crate::fault::Access;
-use crate::memory::words_of_bits;
 
 /// Times by agent.
 type Times = Vec<u32>;
@@ -33,9 +33,29 @@ pub struct Block {
     /// What is known through an object: an `mbarrier`, a word that is used atomically; by host address.
     objects: HashMap<u64, Times>,
     cells: Vec<Cell>,
-    /// Bytes of shared memory that have been written, a bit each.
-    written: Vec<u64>,
+    /// Words that have been written since all warps met, or that the copy unit has under way: only there
+    /// can a read race.
+    fresh: Bits,
+    under_way: Bits,
+    /// Reads that have not got into `cells` yet, and their words.
+    reads: Vec<Read>,
+    reading: Bits,
+    /// Bytes that have been written.
+    written: Bits,
 }
+
+/// Between two barriers tiles are read over and over, and mostly nobody writes to what was read before the
+/// next barrier, when all that is forgotten. So reads wait here, and are told apart when somebody asks.
+struct Read {
+    epoch: Epoch,
+    offset: u64,
+    lanes: u32,
+    /// Of a lane.
+    bytes: u64,
+}
+
+/// Reads that wait at a time.
+const MOST_READS: usize = 4096;
 
 /// Order of a warp's lanes among themselves.
 #[derive(Clone)]
@@ -75,7 +95,11 @@ impl Block {
             arrivals: vec![vec![0; agents]; 16],
             objects: HashMap::new(),
             cells: vec![Cell::default(); shared.div_ceil(4) as usize],
-            written: vec![0; shared.div_ceil(64) as usize],
+            fresh: Bits::new(shared.div_ceil(4)),
+            under_way: Bits::new(shared.div_ceil(4)),
+            reads: Vec::new(),
+            reading: Bits::new(shared.div_ceil(4)),
+            written: Bits::new(shared),
         }
     }
 
@@ -97,7 +121,16 @@ impl Block {
         self.clock.iter_mut().for_each(|time| *time += 1);
         self.arrivals.iter_mut().for_each(|times| times.fill(0));
         self.objects.clear();
-        self.written.fill(0);
+        self.under_way.clear();
+        self.forget();
+        self.written.clear();
+    }
+
+    /// All warps know of all that was, but for copies under way.
+    fn forget(&mut self) {
+        self.fresh.copy_from(&self.under_way);
+        self.reads.clear();
+        self.reading.clear();
     }
 
     /// What `warp` knows, itself included.
@@ -126,6 +159,9 @@ impl Block {
             self.floor[warp] = floor;
             self.lanes[warp].together = now;
             self.clock[warp] = now + 1;
+        }
+        if here.len() == self.knows.len() {
+            self.forget();
         }
     }
 
@@ -198,6 +234,25 @@ impl Block {
         let writer = if now.copies { unit } else { warp };
         let who = (writer as u32) << 5 | now.lane;
         let epoch = Epoch::new(who, self.clock[writer], now.ip, now.strong);
+        let first = offset / 4;
+        let count = (offset + u64::from(lanes) * bytes).div_ceil(4) - first;
+        if access == Access::Read && !self.fresh.any(first, count) {
+            if self.reads.len() == MOST_READS {
+                self.tell_reads_apart();
+            }
+            self.reads.push(Read { epoch, offset, lanes, bytes });
+            self.reading.set(first, count, true);
+            return None;
+        }
+        if self.reading.any(first, count) {
+            self.tell_reads_apart();
+        }
+        if access != Access::Read {
+            self.fresh.set(first, count, true);
+            if now.copies {
+                self.under_way.set(first, count, true);
+            }
+        }
         let (knows, order, floor) = (&self.knows[warp], &self.lanes[warp], self.floor[warp]);
         let ordered = |lane: u32, then: Epoch| {
             let agent = (then.who() >> 5) as usize;
@@ -210,11 +265,10 @@ impl Block {
                 then.time() <= knows[agent] || (agent == unit && now.copies)
             }
         };
-        let same = |a: Epoch, b: Epoch| a.who() >> 5 == b.who() >> 5;
         let note = |cell: &mut Cell, later: u32, mask: u64| {
             let lane = now.lane + later;
             let epoch = epoch.of_lane(later).of_bytes(mask);
-            let clash = cell.note(epoch, access, |then| ordered(lane, then), same);
+            let clash = cell.note(epoch, access, |then| ordered(lane, then), same_agent);
             let (then, access) = clash?;
             let agent = then.who() >> 5;
             let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
@@ -233,6 +287,21 @@ impl Block {
         None
     }
 
+    /// Put the reads that wait where they belong.
+    fn tell_reads_apart(&mut self) {
+        for Read { epoch, offset, lanes, bytes } in self.reads.drain(..) {
+            for later in 0..lanes {
+                for (word, mask) in words(offset + u64::from(later) * bytes, bytes) {
+                    if let Some(cell) = self.cells.get_mut(word as usize) {
+                        let epoch = epoch.of_lane(later).of_bytes(mask);
+                        cell.note(epoch, Access::Read, |_| true, same_agent);
+                    }
+                }
+            }
+        }
+        self.reading.clear();
+    }
+
     /// What the copy unit wrote in this lane's name is there, and the lane knows it.
     pub fn landed(&mut self, now: Party, offset: u64, bytes: u64) {
         let who = now.warp << 5 | now.lane;
@@ -242,34 +311,32 @@ impl Block {
                 cell.complete(epoch.of_bytes(mask));
             }
         }
+        let first = offset / 4;
+        self.under_way.set(first, (offset + bytes).div_ceil(4) - first, false);
         self.define(offset, bytes, true);
     }
 
     /// Note that bytes have been written, or that nothing defined is in them any more.
     pub fn define(&mut self, offset: u64, bytes: u64, defined: bool) {
-        for (word, mask) in words_of_bits(offset, bytes) {
-            if let Some(word) = self.written.get_mut(word) {
-                if defined { *word |= mask } else { *word &= !mask }
-            }
-        }
+        self.written.set(offset, bytes, defined);
     }
 
     /// Whether any of these bytes has been written.
-    #[inline]
+    #[inline(always)]
     pub fn is_defined(&self, offset: u64, bytes: u64) -> bool {
-        self.defined(offset, bytes).any(|(word, mask)| word & mask != 0)
+        self.written.any(offset, bytes)
     }
 
     /// Whether all of them have.
-    #[inline]
+    #[inline(always)]
     pub fn is_defined_whole(&self, offset: u64, bytes: u64) -> bool {
-        self.defined(offset, bytes).all(|(word, mask)| word & mask == mask)
+        self.written.all(offset, bytes)
     }
+}
 
-    fn defined(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-        let word = |word: usize| self.written.get(word).copied().unwrap_or(0);
-        words_of_bits(offset, bytes).map(move |(index, mask)| (word(index), mask))
-    }
+/// Whether one warp, or the copy unit, did both.
+fn same_agent(a: Epoch, b: Epoch) -> bool {
+    a.who() >> 5 == b.who() >> 5
 }
 
 /// Who accesses, and how.

@@ -39,6 +39,7 @@
 //! ```
 
 mod access;
+mod bits;
 mod block;
 mod effect;
 mod epoch;
@@ -70,6 +71,7 @@ pub struct Sanitizer {
     /// Of the instruction that runs, the lanes whose result needs one source only (`watch.rs`).
     decided: u32,
     is_well: whole::IsWell,
+    shapes: runs::Shapes,
     /// The allocation of the latest global access, by its place in the table.
     range: Option<usize>,
     /// The first read, by each instruction, of what nobody had written.
@@ -89,6 +91,7 @@ impl Sanitizer {
             loaded: [0; 32],
             decided: 0,
             is_well: whole::of_this_processor(),
+            shapes: runs::Shapes::default(),
             range: None,
             reads: std::collections::HashMap::new(),
             earlier: None,

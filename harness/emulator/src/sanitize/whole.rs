@@ -14,7 +14,7 @@ use crate::exec::{Core, Lane, Level};
 use crate::fault::{Access, MemorySpace};
 use crate::isa::flag;
 use crate::memory::{Range, SHARED_WINDOW, WINDOWS};
-use crate::program::Inst;
+use crate::program::{Inst, SLOT};
 
 /// Where the active lanes go, if all go to the same memory and not 4 GiB apart: the upper halves of their
 /// addresses, or nothing for offsets in shared memory. Other lanes repeat the first active one.
@@ -182,12 +182,13 @@ unsafe fn is_well(
     let mut at = [0; 32];
     // SAFETY: passed on.
     let Some((space, upper)) = (unsafe { gather(core, inst, &mut at) }) else { return false };
+    let runs = sanitizer.shapes.runs(inst.a / SLOT as u32, &at, touch.all() as u32);
     let (warp, ip) = (sanitizer.warp, sanitizer.ip);
     if space == MemorySpace::Shared {
         let Some(block) = sanitizer.block.as_deref_mut() else { return false };
         let len = core.shared_len;
         let base = core.shared.expose_provenance() as u64;
-        let accesses = Accesses { at: &at, base, mask: core.mask, touch };
+        let accesses = Accesses { at: &at, base, runs, mask: core.mask, touch };
         // SAFETY: passed on.
         return unsafe {
             accesses.are_well(core, inst, &mut Shared { block, len, warp, ip, access }, access)
@@ -205,7 +206,7 @@ unsafe fn is_well(
     sanitizer.range = Some(index);
     let range = memory.range(index);
     let notes = sanitizer.grid.notes(range, index, access, ip, false);
-    let accesses = Accesses { at: &at, base: upper, mask: core.mask, touch };
+    let accesses = Accesses { at: &at, base: upper, runs, mask: core.mask, touch };
     // SAFETY: passed on.
     unsafe { accesses.are_well(core, inst, &mut Global { notes, range, upper }, access) }
 }
@@ -215,6 +216,8 @@ struct Accesses<'a> {
     at: &'a [u32; 32],
     /// What the lanes' places count from: an address of the host.
     base: u64,
+    /// Of all lanes.
+    runs: Runs,
     mask: u32,
     touch: Touch,
 }
@@ -237,11 +240,6 @@ impl Accesses<'_> {
         unsafe { self.write(core, inst, shadow) }
     }
 
-    #[inline(always)]
-    fn runs(&self, mask: u32) -> Runs {
-        Runs::of(self.at, mask, self.touch.all() as u32)
-    }
-
     /// The first place of a run, and its bytes.
     #[inline(always)]
     fn stretch(&self, run: Run) -> (u32, u64) {
@@ -252,7 +250,7 @@ impl Accesses<'_> {
     #[inline(always)]
     fn read(&self, shadow: &mut impl Shadow) -> bool {
         let mut latest = None;
-        for run in self.runs(self.mask) {
+        for run in self.runs.among(self.mask) {
             let stretch = self.stretch(run);
             // Lanes that read the same are one reader.
             if latest.replace(stretch) == Some(stretch) {
@@ -273,7 +271,7 @@ impl Accesses<'_> {
     /// As for [`Self::are_well`].
     #[inline(always)]
     unsafe fn write(&self, core: &Core, inst: &Inst, shadow: &mut impl Shadow) -> bool {
-        let runs = self.runs(self.mask);
+        let runs = self.runs.among(self.mask);
         let (mut behind, mut blank) = (0, 0);
         for run in runs {
             let (at, bytes) = self.stretch(run);
@@ -292,7 +290,7 @@ impl Accesses<'_> {
         // A store that changes nothing harms nobody.
         // SAFETY: passed on; the lanes' bytes have been found in memory.
         let changing = unsafe { self.changing(core, inst) };
-        for run in self.runs(blank | changing) {
+        for run in runs.among(blank | changing) {
             let (at, _) = self.stretch(run);
             if !shadow.note(run, at, self.touch.all()) {
                 return false;
