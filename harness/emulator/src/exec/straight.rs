@@ -47,7 +47,7 @@ pub unsafe fn run_watched(core: &mut Core, code: &[Inst], exit: &Exit, ip: &mut 
     for inst in code {
         // SAFETY: passed on.
         let flow = unsafe {
-            let watched = sanitize::matters(core, *ip);
+            let watched = sanitize::matters(core, inst, *ip);
             if watched && let Err(flow) = sanitize::before(core, inst, *ip) {
                 return flow;
             }

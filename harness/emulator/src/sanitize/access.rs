@@ -132,10 +132,10 @@ pub unsafe fn access(
     if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == LOCAL {
         return Ok(());
     }
+    // Where all is defined this was asked already.
+    let asked = undefined != 0 || registers.all_defined();
     // SAFETY: passed on.
-    let well =
-        undefined == 0 && unsafe { (sanitizer.is_well)(sanitizer, core, inst, touch, access) };
-    if well {
+    if !asked && unsafe { (sanitizer.is_well)(sanitizer, core, inst, touch, access) } {
         return Ok(());
     }
     // SAFETY: passed on.

@@ -18,6 +18,7 @@ impl Bits {
         self.0.copy_from_slice(&other.0);
     }
 
+    #[inline]
     pub fn set(&mut self, first: u64, count: u64, on: bool) {
         for (word, mask) in words_of_bits(first, count) {
             if let Some(word) = self.0.get_mut(word) {
@@ -26,14 +27,22 @@ impl Bits {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn any(&self, first: u64, count: u64) -> bool {
-        words_of_bits(first, count).any(|(word, mask)| self.word(word) & mask != 0)
+        let mut found = 0;
+        for (word, mask) in words_of_bits(first, count) {
+            found |= self.word(word) & mask;
+        }
+        found != 0
     }
 
-    #[inline(always)]
+    #[inline]
     pub fn all(&self, first: u64, count: u64) -> bool {
-        words_of_bits(first, count).all(|(word, mask)| self.word(word) & mask == mask)
+        let mut missing = 0;
+        for (word, mask) in words_of_bits(first, count) {
+            missing |= mask & !self.word(word);
+        }
+        missing == 0
     }
 
     #[inline(always)]

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use super::bits::Bits;
 use super::epoch::{Cell, Epoch, LATEST, words};
+use super::lanes::Lanes;
+use super::reads::{Read, Reads, same_agent};
 use crate::fault::Access;
 
 /// Times by agent.
@@ -37,48 +39,10 @@ pub struct Block {
     /// can a read race.
     fresh: Bits,
     under_way: Bits,
-    /// Reads that have not got into `cells` yet, and their words.
-    reads: Vec<Read>,
-    reading: Bits,
+    /// Reads that have not got into `cells` yet.
+    reads: Reads,
     /// Bytes that have been written.
     written: Bits,
-}
-
-/// Between two barriers tiles are read over and over, and mostly nobody writes to what was read before the
-/// next barrier, when all that is forgotten. So reads wait here, and are told apart when somebody asks.
-struct Read {
-    epoch: Epoch,
-    offset: u64,
-    lanes: u32,
-    /// Of a lane.
-    bytes: u64,
-}
-
-/// Reads that wait at a time.
-const MOST_READS: usize = 4096;
-
-/// Order of a warp's lanes among themselves.
-#[derive(Clone)]
-struct Lanes {
-    /// Time at which all were together.
-    together: u32,
-    /// The latest times at which some were: which, and when.
-    some: [(u32, u32); 8],
-    next: usize,
-    /// Through objects: up to which time of its own warp each lane is behind all others.
-    behind: [u32; 32],
-}
-
-impl Lanes {
-    const NEW: Self = Self { together: 0, some: [(0, 0); 8], next: 0, behind: [0; 32] };
-
-    fn ordered(&self, time: u32, before: u32, lane: u32) -> bool {
-        let both = 1 << before | 1 << lane;
-        before == lane
-            || time <= self.together
-            || time <= self.behind[lane as usize & 31]
-            || self.some.iter().any(|&(mask, at)| mask & both == both && time <= at)
-    }
 }
 
 /// Words that any warp may have used to tell another something through global memory.
@@ -97,8 +61,7 @@ impl Block {
             cells: vec![Cell::default(); shared.div_ceil(4) as usize],
             fresh: Bits::new(shared.div_ceil(4)),
             under_way: Bits::new(shared.div_ceil(4)),
-            reads: Vec::new(),
-            reading: Bits::new(shared.div_ceil(4)),
+            reads: Reads::new(shared.div_ceil(4)),
             written: Bits::new(shared),
         }
     }
@@ -129,8 +92,7 @@ impl Block {
     /// All warps know of all that was, but for copies under way.
     fn forget(&mut self) {
         self.fresh.copy_from(&self.under_way);
-        self.reads.clear();
-        self.reading.clear();
+        self.reads.forget();
     }
 
     /// What `warp` knows, itself included.
@@ -236,16 +198,13 @@ impl Block {
         let epoch = Epoch::new(who, self.clock[writer], now.ip, now.strong);
         let first = offset / 4;
         let count = (offset + u64::from(lanes) * bytes).div_ceil(4) - first;
-        if access == Access::Read && !self.fresh.any(first, count) {
-            if self.reads.len() == MOST_READS {
-                self.tell_reads_apart();
-            }
-            self.reads.push(Read { epoch, offset, lanes, bytes });
-            self.reading.set(first, count, true);
-            return None;
+        let calm = access == Access::Read && !self.fresh.any(first, count);
+        if (calm && self.reads.is_full()) || (!calm && self.reads.any(first, count)) {
+            self.reads.tell_apart(&mut self.cells);
         }
-        if self.reading.any(first, count) {
-            self.tell_reads_apart();
+        if calm {
+            self.reads.wait(Read { epoch, offset, lanes, bytes });
+            return None;
         }
         if access != Access::Read {
             self.fresh.set(first, count, true);
@@ -287,21 +246,6 @@ impl Block {
         None
     }
 
-    /// Put the reads that wait where they belong.
-    fn tell_reads_apart(&mut self) {
-        for Read { epoch, offset, lanes, bytes } in self.reads.drain(..) {
-            for later in 0..lanes {
-                for (word, mask) in words(offset + u64::from(later) * bytes, bytes) {
-                    if let Some(cell) = self.cells.get_mut(word as usize) {
-                        let epoch = epoch.of_lane(later).of_bytes(mask);
-                        cell.note(epoch, Access::Read, |_| true, same_agent);
-                    }
-                }
-            }
-        }
-        self.reading.clear();
-    }
-
     /// What the copy unit wrote in this lane's name is there, and the lane knows it.
     pub fn landed(&mut self, now: Party, offset: u64, bytes: u64) {
         let who = now.warp << 5 | now.lane;
@@ -334,11 +278,6 @@ impl Block {
     }
 }
 
-/// Whether one warp, or the copy unit, did both.
-fn same_agent(a: Epoch, b: Epoch) -> bool {
-    a.who() >> 5 == b.who() >> 5
-}
-
 /// Who accesses, and how.
 #[derive(Clone, Copy)]
 pub struct Party {
@@ -358,4 +297,69 @@ pub struct Clash {
     pub thread: Option<(u32, u32)>,
     /// Another lane of the same warp, in the same instruction.
     pub at_once: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn party(warp: u32, lane: u32, ip: u32) -> Party {
+        Party { warp, lane, ip, strong: false, copies: false }
+    }
+
+    /// Lanes 0 to 7 of warp 0 read words 0 to 7, then warp 1 writes word 5: which lane, in which
+    /// instruction, it races with.
+    fn read_and_write(then: impl Fn(&mut Block)) -> Option<(u32, u32)> {
+        let mut block = Block::new(2, 256);
+        block.start();
+        assert!(block.note_lanes(party(0, 0, 7), 8, 0, 4, Access::Read).is_none());
+        then(&mut block);
+        let clash = block.note(party(1, 0, 9), 20, 4, Access::Write)?;
+        let (warp, lane) = clash.thread?;
+        assert_eq!((clash.access, warp), (Access::Read, 0));
+        Some((lane, clash.ip?))
+    }
+
+    #[test]
+    fn reads_that_wait_are_found() {
+        let found = Some((5, 7));
+        assert_eq!(read_and_write(|_| {}), found);
+        assert_eq!(read_and_write(|block| block.barrier(&[0, 1], None)), None);
+        assert_eq!(read_and_write(|block| block.barrier(&[0], None)), found, "a barrier of one");
+        let many = |block: &mut Block| {
+            for _ in 0..10_000 {
+                assert!(block.note(party(0, 3, 8), 12, 4, Access::Read).is_none());
+            }
+        };
+        assert_eq!(read_and_write(many), found, "among many");
+        assert_eq!(read_and_write(Block::start), None, "of another CTA");
+    }
+
+    #[test]
+    fn a_read_finds_what_was_written_since_all_met() {
+        let mut block = Block::new(2, 256);
+        block.start();
+        let write = |block: &mut Block| block.note(party(0, 1, 4), 4, 4, Access::Write).is_none();
+        let read = |block: &mut Block| block.note_lanes(party(1, 0, 5), 4, 0, 4, Access::Read);
+        assert!(write(&mut block));
+        block.barrier(&[0, 1], None);
+        assert!(read(&mut block).is_none());
+        block.barrier(&[0, 1], None);
+        assert!(write(&mut block));
+        let clash = read(&mut block).expect("a race");
+        assert_eq!((clash.access, clash.ip, clash.thread), (Access::Write, Some(4), Some((0, 1))));
+    }
+
+    #[test]
+    fn a_copy_under_way_outlasts_a_barrier() {
+        let mut block = Block::new(2, 256);
+        block.start();
+        let copy = Party { copies: true, ..party(0, 0, 1) };
+        assert!(block.note(copy, 0, 16, Access::Write).is_none());
+        block.barrier(&[0, 1], None);
+        assert!(block.note(party(1, 0, 2), 8, 4, Access::Read).is_some());
+        block.landed(party(0, 0, 3), 0, 16);
+        block.barrier(&[0, 1], None);
+        assert!(block.note(party(1, 0, 2), 8, 4, Access::Read).is_none());
+    }
 }

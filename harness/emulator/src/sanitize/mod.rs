@@ -12,7 +12,7 @@
 //! access.rs    the same lane by lane, and atomics: where something may be wrong
 //! effect.rs    what an instruction does to memory and order: from lowering, one for each
 //! epoch.rs     an access in 64 bits, and the last accesses of a word
-//! block.rs     order within a CTA (vector clocks of its warps), shared memory
+//! block.rs     order within a CTA (vector clocks of its warps; lanes.rs: of lanes), shared memory (reads.rs)
 //! grid.rs      order between CTAs, global memory
 //! registers.rs which lanes of which registers hold a value
 //! fault.rs     from a finding to a fault
@@ -45,6 +45,8 @@ mod effect;
 mod epoch;
 mod fault;
 mod grid;
+mod lanes;
+mod reads;
 mod registers;
 mod runs;
 mod watch;

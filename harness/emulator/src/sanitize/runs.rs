@@ -91,8 +91,8 @@ impl Shapes {
         let shape = &mut self.0[hint as usize & 3];
         let moved = at[0].wrapping_sub(shape.at[0]);
         let mut others = shape.bytes ^ bytes;
-        for lane in 0..32 {
-            others |= at[lane].wrapping_sub(shape.at[lane]) ^ moved;
+        for (at, was) in at.iter().zip(&shape.at) {
+            others |= at.wrapping_sub(*was) ^ moved;
         }
         if others != 0 {
             *shape = Shape { at: *at, bytes, runs: Runs::of(at, bytes) };

@@ -29,15 +29,28 @@ fn with(core: &mut Core, f: impl FnOnce(&mut Sanitizer, &mut Core) -> Verdict) -
     verdict
 }
 
-/// Whether the instruction at `ip` can be of interest now.
+/// Whether the instruction at `ip` has to be looked at before and after: not one that makes values of
+/// defined values, or that goes to memory where nothing can be wrong.
 ///
 /// # Safety
 /// As for the instruction's handler.
 #[inline(always)]
-pub unsafe fn matters(core: &Core, ip: u32) -> bool {
+pub unsafe fn matters(core: &mut Core, inst: &Inst, ip: u32) -> bool {
     // SAFETY: the warp that runs set it.
-    let all_defined = unsafe { (*core.defined).all_defined() };
-    !(all_defined && core.program.effects[ip as usize].deed.is_quiet())
+    if unsafe { !(*core.defined).all_defined() } {
+        return true;
+    }
+    let (touch, access) = match core.program.effects[ip as usize].deed {
+        Deed::Load(touch) => (touch, Access::Read),
+        Deed::Store(touch) => (touch, Access::Write),
+        deed => return !deed.is_quiet(),
+    };
+    let Some(mut sanitizer) = core.sanitizer.take() else { return false };
+    sanitizer.ip = ip;
+    // SAFETY: passed on.
+    let well = unsafe { (sanitizer.is_well)(&mut sanitizer, core, inst, touch, access) };
+    core.sanitizer = Some(sanitizer);
+    !well
 }
 
 /// Look at what the instruction at `ip` is about to do.

@@ -9,7 +9,7 @@ use super::block::{Block, Party};
 use super::grid::Notes;
 use super::runs::{Run, Runs};
 use super::{Sanitizer, Touch};
-use crate::exec::access::{Element, GLOBAL, SHARED};
+use crate::exec::access::{Element, GLOBAL, LOCAL, SHARED};
 use crate::exec::{Core, Lane, Level};
 use crate::fault::{Access, MemorySpace};
 use crate::isa::flag;
@@ -176,6 +176,10 @@ unsafe fn is_well(
     touch: Touch,
     access: Access,
 ) -> bool {
+    // A thread's own memory counts as defined.
+    if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == LOCAL {
+        return true;
+    }
     if touch.strong || access == Access::Atomic {
         return false;
     }
