@@ -19,6 +19,7 @@ use crate::{
 pub struct Config {
     pub terminal: Terminal,
     pub json: bool,
+    pub quiet: bool,
     pub device: DeviceChoice,
     pub arch: Option<String>,
     pub nvcc: Option<PathBuf>,
@@ -31,6 +32,7 @@ impl Config {
         Ok(Self {
             terminal,
             json: common.json,
+            quiet: common.quiet,
             device: common.device.parse().map_err(Failure::usage)?,
             arch: common.arch.as_deref().map(architecture).transpose()?,
             nvcc: common.nvcc,

@@ -26,6 +26,22 @@ fn a_fault_is_explained_and_the_exit_code_is_the_programs() {
 }
 
 #[test]
+fn a_launch_that_never_began_says_which_limit_it_exceeds() {
+    const PROGRAM: &str = "__global__ void fill(int* p) { p[threadIdx.x] = 1; }\n\
+        int main(int n, char**) {\n  fill<<<1, 2048>>>(nullptr);\n  fill<<<1, 32, 60000>>>(nullptr);\n  \
+        return n > 1 && cudaGetLastError() != cudaErrorInvalidValue;\n}\n";
+    let run = |arguments: &[&str]| {
+        Nibble::new(["run"].iter().chain(arguments)).file("fill.cu", PROGRAM).run().code(0)
+    };
+    run(&["fill.cu"])
+        .stderr_contains("fill was not launched: a block of [2048, 1, 1] threads; at most [1024,")
+        .stderr_contains("60000 bytes of dynamic shared memory; 49152 until");
+    // It has not asked, and must be told; it has, and knows.
+    run(&["--quiet", "fill.cu"]).stderr_contains("fill was not launched");
+    assert_eq!(run(&["--quiet", "fill.cu", "--", "ask"]).stderr, "");
+}
+
+#[test]
 fn what_is_no_program_is_refused() {
     Nibble::new(["run", "f.cu"])
         .file("f.cu", "__global__ void f() {}\n")

@@ -12,6 +12,7 @@ use std::ffi::{CString, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use ::emulator::cudart::session::Refused;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +120,8 @@ pub struct Ended {
     /// Faults, and runtime functions that the emulator does not have: a headline with its details for
     /// each.
     pub complaints: Vec<(String, Vec<String>)>,
+    /// Launches that never began, and whether the program knows: it has asked for the last error.
+    pub refused: Vec<(String, bool)>,
     /// The one that took longest first; empty without a profile.
     pub kernels: Vec<KernelReport>,
 }
@@ -139,11 +142,15 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
             .iter()
             .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
     );
+    let refused = report.refused.into_iter().map(|Refused { kernel, why, asked }| {
+        (format!("{} was not launched: {why}", compile::plain(&kernel)), asked)
+    });
+    let refused = refused.collect();
     let launches: Vec<_> = report.launches.into_iter().map(emulator::launch).collect();
     let sources = sources.filter(|_| program.scrutiny.profile);
     let kernels = sources.zip(gpus::for_arch(&program.arch)).map_or_else(Vec::new, |found| {
         let (sources, gpu) = found;
         profile::reports(gpu, &launches, &report.profiles, &program.kernels, sources)
     });
-    Ended { complaints, kernels }
+    Ended { complaints, refused, kernels }
 }

@@ -61,6 +61,9 @@ pub fn run(
     if config.json {
         command.arg("--json");
     }
+    if config.quiet {
+        command.arg("--quiet");
+    }
     let program = json::line(&program);
     let error = command.arg("__run").arg(program).arg(file).args(arguments).exec();
     Err(Failure::machine(format!("cannot start the program: {error}")))
@@ -73,6 +76,7 @@ struct Farewell {
     /// The texts that faults and profiles quote.
     sources: Option<Mutex<Sources>>,
     json: bool,
+    quiet: bool,
 }
 
 static FAREWELL: OnceLock<Farewell> = OnceLock::new();
@@ -88,6 +92,7 @@ pub fn enter(program: &str, name: &Path, arguments: &[OsString], config: &Config
         name: name.to_owned(),
         sources,
         json: config.json,
+        quiet: config.quiet,
     });
     match program::enter(&farewell.program, name, arguments, take_leave) {
         Ok(code) => std::process::exit(code),
@@ -101,7 +106,7 @@ pub fn enter(program: &str, name: &Path, arguments: &[OsString], config: &Config
 /// When the program ends: what its kernels did, which a program that asks no errors would hide. On
 /// stderr, as stdout is the program's own.
 extern "C" fn take_leave() {
-    let Some(Farewell { program, name, sources, json }) = FAREWELL.get() else { return };
+    let Some(Farewell { program, name, sources, json, quiet }) = FAREWELL.get() else { return };
     let mut sources = sources.as_ref().and_then(|sources| sources.lock().ok());
     let ended = program::ended(program, sources.as_deref_mut());
     if program.scrutiny.profile {
@@ -113,6 +118,11 @@ extern "C" fn take_leave() {
                 false => render::of_program(&ended.kernels, &file, &program.arch, LINES),
             }
         );
+    }
+    // What the program does not know it must be told; otherwise the limit helps who asked.
+    for (refused, _) in ended.refused.iter().filter(|(_, asked)| !(*asked && *quiet)) {
+        let headline = format!("{} {refused}", style::paint(style::BAD, "launch:"));
+        anstream::eprintln!("{}", words::hanging(&headline, 8));
     }
     for (headline, details) in ended.complaints {
         let headline = format!("{} {headline}", style::paint(style::BAD, "fault:"));

@@ -102,6 +102,10 @@ pub enum FaultKind {
     Budget {
         what: String,
     },
+    /// Of integers; looked for where the launch is sanitized.
+    DivisionByZero {
+        remainder: bool,
+    },
     StackOverflow {
         bytes: u64,
         limit: u64,
@@ -203,6 +207,7 @@ impl FaultKind {
             Self::Deadlock { .. } => "deadlock",
             Self::BrokenBarrier { .. } => "broken_barrier",
             Self::Budget { .. } => "budget",
+            Self::DivisionByZero { .. } => "division_by_zero",
             Self::StackOverflow { .. } => "stack_overflow",
             Self::Race { with: Other::Block, .. } => "race_between_blocks",
             Self::Race { .. } => "race",

@@ -229,11 +229,13 @@ pub(super) fn remember(code: Code) {
 /// Returns the last error and forgets it, unless a kernel's fault has made it permanent.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGetLastError() -> Code {
+    session::asked();
     session::permanent_error().unwrap_or_else(|| LAST.replace(Code::SUCCESS))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaPeekAtLastError() -> Code {
+    session::asked();
     session::permanent_error().unwrap_or_else(|| LAST.get())
 }
 

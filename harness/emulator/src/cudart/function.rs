@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::abi::{FunctionAttributes, FunctionHandle, Out};
 use super::device_model::{Limits, SHARED_PER_BLOCK_DEFAULT, THREADS_PER_BLOCK};
 use super::error::{Code, Failure, Outcome};
+use super::occupancy::threads_by_registers;
 use super::session::Session;
 use crate::machine::Kernel;
 use crate::ptx::ast::Directives;
@@ -82,11 +83,13 @@ impl Session {
         let (major, minor) = self.machine.config().capability;
         let version = (major * 10 + minor) as i32;
         let cluster = kernel.directives.reqnctapercluster;
+        let registers = self.registers(&kernel.name);
         Ok(FunctionAttributes {
             shared_bytes: kernel.static_shared as usize,
             local_bytes: kernel.local_bytes as usize,
-            max_threads_per_block: max_threads(&kernel.directives) as i32,
-            registers: self.registers(&kernel.name) as i32,
+            max_threads_per_block: max_threads(&kernel.directives)
+                .min(threads_by_registers(registers)) as i32,
+            registers: registers as i32,
             ptx_version: version,
             binary_version: version,
             max_dynamic_shared_bytes: function.dynamic_shared_limit(&kernel) as i32,

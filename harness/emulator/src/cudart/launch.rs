@@ -10,14 +10,19 @@ use std::time::Instant;
 use super::abi::StreamHandle;
 use super::abi::{Dim3, FunctionHandle, In, LaunchAttribute, LaunchConfiguration, Out};
 use super::device_model::{
-    BLOCK_EXTENT, CLUSTER_BLOCKS, CLUSTER_BLOCKS_NON_PORTABLE, GRID_EXTENT, THREADS_PER_BLOCK,
+    BLOCK_EXTENT, CLUSTER_BLOCKS, CLUSTER_BLOCKS_NON_PORTABLE, GRID_EXTENT, Limits,
+    THREADS_PER_BLOCK,
 };
 use super::error::{self, Code, Failure, Outcome};
 use super::function::{Function, max_threads};
 use super::graph::Task;
-use super::session::{LaunchRecord, Session};
+use super::occupancy::threads_by_registers;
+use super::session::{LaunchRecord, Refused, Session};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::{Kernel, LaunchConfig};
+
+/// Refused launches kept for a report.
+const REFUSED_KEPT: usize = 8;
 
 /// What one launch asks for.
 pub(super) struct Request {
@@ -134,7 +139,12 @@ impl Request {
         Ok(())
     }
 
-    fn check_kernel(&self, function: &Function, kernel: &Kernel) -> Outcome {
+    fn check_kernel(
+        &self,
+        function: &Function,
+        kernel: &Kernel,
+        (limits, registers): (Limits, u32),
+    ) -> Outcome {
         let threads = product(self.block);
         let bound = max_threads(&kernel.directives);
         if threads > u64::from(bound) {
@@ -147,12 +157,28 @@ impl Request {
         }
         let limit = function.dynamic_shared_limit(kernel);
         if self.dynamic_shared > limit as usize {
-            let detail = format!(
-                "{} bytes of dynamic shared memory; {limit} until cudaFuncSetAttribute(\
-                 cudaFuncAttributeMaxDynamicSharedMemorySize) raises it",
-                self.dynamic_shared
-            );
+            let most = limits.shared_per_block.saturating_sub(kernel.static_shared);
+            let wanted = self.dynamic_shared;
+            let detail = match wanted > most as usize {
+                true => format!(
+                    "{wanted} bytes of dynamic shared memory; a block may have {most}, beside {} \
+                     static ones",
+                    kernel.static_shared
+                ),
+                false => format!(
+                    "{wanted} bytes of dynamic shared memory; {limit} until cudaFuncSetAttribute(\
+                     cudaFuncAttributeMaxDynamicSharedMemorySize) raises it, to {most} at most"
+                ),
+            };
             return Err(Code::INVALID_VALUE.because(detail));
+        }
+        let fitting = threads_by_registers(registers);
+        if threads > u64::from(fitting) {
+            let detail = format!(
+                "{threads} threads of {registers} registers; {fitting} have room, or more with \
+                 __launch_bounds__({threads}), which makes the compiler use fewer"
+            );
+            return Err(Code::LAUNCH_OUT_OF_RESOURCES.because(detail));
         }
         Ok(())
     }
@@ -194,7 +220,8 @@ impl Session {
     pub fn prepare(&self, request: Request, arguments: Arguments) -> Result<Prepared, Failure> {
         request.check_extents()?;
         let (function, kernel) = self.kernel(request.function)?;
-        request.check_kernel(function, &kernel)?;
+        let has = (self.limits(), self.registers(&kernel.name));
+        request.check_kernel(function, &kernel, has)?;
         let cluster = request.checked_cluster(function, &kernel)?;
         let dynamic_shared = request.dynamic_shared as u32;
         if request.cooperative {
@@ -214,9 +241,20 @@ impl Session {
         Ok(Prepared { request, configuration, parameters, arguments })
     }
 
+    #[cold]
+    fn refuse(&mut self, function: FunctionHandle, failure: &Failure) {
+        if self.report.refused.len() < REFUSED_KEPT
+            && let Ok(Function { name, .. }) = self.function(function)
+        {
+            let (kernel, why) = (name.clone(), failure.detail.clone());
+            self.report.refused.push(Refused { kernel, why, asked: false });
+        }
+    }
+
     fn launch(&mut self, request: Request, arguments: Arguments) -> Outcome {
-        let stream = request.stream;
-        let prepared = self.prepare(request, arguments)?;
+        let (stream, function) = (request.stream, request.function);
+        let prepared = self.prepare(request, arguments);
+        let prepared = prepared.inspect_err(|failure| self.refuse(function, failure))?;
         self.submit(stream, Task::Kernel(Arc::new(prepared)))
     }
 

@@ -16,6 +16,18 @@ const REGISTER_UNIT: u32 = 256;
 const QUARTERS: u32 = 4;
 const SHARED_UNIT: u32 = 128;
 
+/// Warps of a multiprocessor whose registers it has: each quarter gives them to its own warps.
+fn warps_by_registers(registers: u32) -> u32 {
+    let of_warp = (registers * WARP).next_multiple_of(REGISTER_UNIT);
+    let quarter = (REGISTERS_PER_SM / QUARTERS).checked_div(of_warp);
+    quarter.map_or(u32::MAX / WARP, |quarter| quarter * QUARTERS)
+}
+
+/// Threads of the largest block that has room with so many registers each.
+pub(super) fn threads_by_registers(registers: u32) -> u32 {
+    warps_by_registers(registers) * WARP
+}
+
 impl Session {
     /// Blocks of `threads` threads that fit on a multiprocessor; 0 where not even one does.
     pub fn blocks_per_sm(&self, kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
@@ -25,9 +37,7 @@ impl Session {
             return 0;
         }
         let by_warps = limits.threads_per_sm / WARP / warps;
-        let registers = (self.registers(&kernel.name) * WARP).next_multiple_of(REGISTER_UNIT);
-        let quarter = (REGISTERS_PER_SM / QUARTERS).checked_div(registers);
-        let by_registers = quarter.map_or(u32::MAX, |quarter| quarter * QUARTERS / warps);
+        let by_registers = warps_by_registers(self.registers(&kernel.name)) / warps;
         let shared = kernel.static_shared.saturating_add(dynamic_shared);
         if shared > limits.shared_per_block {
             return 0;

@@ -48,6 +48,16 @@ pub struct LaunchRecord {
     pub host_ns: u64,
 }
 
+/// A launch that never began, since it asks for more than the device or the kernel allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub kernel: String,
+    /// Which limit, and what the launch asks for.
+    pub why: String,
+    /// The program has looked at the last error since.
+    pub asked: bool,
+}
+
 /// What happened since the report before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionReport {
@@ -57,6 +67,8 @@ pub struct SessionReport {
     pub fault: Option<Fault>,
     /// Runtime functions called that do not exist here, each once.
     pub unsupported: Vec<String>,
+    /// Launches that were refused, oldest first.
+    pub refused: Vec<Refused>,
     /// Errors that calls returned, oldest first: `cudaMalloc: cudaErrorMemoryAllocation (…)`.
     pub errors: Vec<String>,
 }
@@ -171,6 +183,11 @@ pub(super) fn with<T>(act: impl FnOnce(&mut Session) -> T) -> Option<T> {
 
 pub(super) fn permanent_error() -> Option<Code> {
     lock().as_ref()?.permanent
+}
+
+/// The program has looked at the last error.
+pub(super) fn asked() {
+    with(|session| session.report.refused.iter_mut().for_each(|refused| refused.asked = true));
 }
 
 /// A stub was called.

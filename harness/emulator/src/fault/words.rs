@@ -77,6 +77,10 @@ impl Fault {
             }
             FaultKind::BrokenBarrier { message } => format!("{kernel} {message}"),
             FaultKind::Budget { what } => format!("{kernel} used up {what}"),
+            FaultKind::DivisionByZero { remainder } => {
+                let does = if *remainder { "takes a remainder" } else { "divides an integer" };
+                format!("{kernel} {does} by zero, which has no meaning: a GPU gives all ones")
+            }
             FaultKind::StackOverflow { bytes, limit } => {
                 format!("{kernel} needs {bytes} bytes of stack for a thread; the limit is {limit}")
             }

@@ -17,6 +17,7 @@ mod asynchronous;
 mod calls;
 mod compare;
 mod copies;
+mod division;
 mod effects;
 mod emit;
 mod environment;

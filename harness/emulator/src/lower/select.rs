@@ -153,14 +153,17 @@ impl Selector {
         let before = self.ops.len();
         let result = match &flat.form {
             Err(what) => Err(what.clone()),
-            Ok((row, modifiers)) => self.select(row.kind, modifiers, flat).map_err(|what| {
-                let name = [&[flat.opcode], flat.modifiers].concat().join(".");
-                if what.is_empty() {
-                    format!("`{name}` in this form")
-                } else {
-                    format!("{what} in `{name}`")
-                }
-            }),
+            Ok((row, modifiers)) => self
+                .watch_divisor(flat, modifiers)
+                .and_then(|()| self.select(row.kind, modifiers, flat))
+                .map_err(|what| {
+                    let name = [&[flat.opcode], flat.modifiers].concat().join(".");
+                    if what.is_empty() {
+                        format!("`{name}` in this form")
+                    } else {
+                        format!("{what} in `{name}`")
+                    }
+                }),
         };
         match (&result, &flat.form) {
             (Err(what), _) => {
