@@ -71,6 +71,7 @@ fn run(swizzle: Swizzle, nan_fill: bool, x: i32, y: i32) -> (Vec<u16>, Vec<u16>)
         interleave: Interleave::None,
         swizzle,
         nan_fill,
+        im2col: None,
     };
     let mut params = map(tensor).encode().to_vec();
     params.extend(out.to_le_bytes());

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use super::abi::{In, Out};
 use super::error::{Code, Outcome};
-use super::tensor_map::cuTensorMapEncodeTiled;
+use super::tensor_map::{cuTensorMapEncodeIm2col, cuTensorMapEncodeTiled};
 
 /// `cudaDriverEntryPointQueryResult`
 const FOUND: u32 = 0;
@@ -33,6 +33,7 @@ fn find(name: &str) -> Option<*const c_void> {
         "cuInit" => cuInit as *const c_void,
         "cuDriverGetVersion" => cuDriverGetVersion as *const c_void,
         "cuGetErrorString" => cuGetErrorString as *const c_void,
+        "cuTensorMapEncodeIm2col" => cuTensorMapEncodeIm2col as *const c_void,
         "cuTensorMapEncodeTiled" => cuTensorMapEncodeTiled as *const c_void,
         _ => return None,
     })

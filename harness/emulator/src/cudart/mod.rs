@@ -66,6 +66,6 @@ mod stream;
 mod symbol;
 mod tensor_map;
 
-pub use crate::memory::{Interleave, Swizzle, TensorMap};
+pub use crate::memory::{Im2col, Interleave, Swizzle, TensorMap};
 pub use device_model::DeviceModel;
 pub use exports::NAMES;

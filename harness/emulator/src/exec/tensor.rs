@@ -12,7 +12,13 @@
 //!
 //! ```text
 //! 128 bytes: bits 4…6 ^= bits 7…9     64: bits 4…5 ^= bits 7…8     32: bit 4 ^= bit 7
+//! 128 bytes, 32 of them kept together: bits 5…6 ^= bits 7…8        64 kept: bit 6 ^= bit 7
 //! ```
+//!
+//! Instead of a box there are four rows by their numbers (`.tile::gather4`, 5.5.3.4), or the pixels of a
+//! convolution (im2col, `pixels.rs`).
+
+mod pixels;
 
 use super::access::{Span, span};
 use super::bulk::{MULTICAST, REDUCES, TO_SHARED, lanes, narrow, receivers, signal, wide};
@@ -20,6 +26,11 @@ use super::{Core, Flow};
 use crate::fault::Access;
 use crate::memory::{Interleave, Swizzle, TensorMap};
 use crate::program::{Inst, Slot};
+
+/// In the flags, beside those of bulk copies: five coordinates, of one column and four rows.
+pub const FOUR_ROWS: u32 = 1 << 8;
+/// The map's pixels; behind the coordinates stand the offsets, unless none are wanted.
+pub const PIXELS: u32 = 1 << 9;
 
 /// What is copied as a piece: 16 elements of the packed formats, one of the others.
 struct Piece {
@@ -92,20 +103,30 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
         else {
             return Err(core.unsupported("an interleaved tensor map"));
         };
-        if coordinates.len() != usize::from(map.rank) {
-            let what = format!(
-                "{} coordinates for a tensor map of {} dimensions",
-                coordinates.len(),
-                map.rank
-            );
+        let rank = usize::from(map.rank);
+        let (pixels, four) = (inst.flags & PIXELS != 0, inst.flags & FOUR_ROWS != 0);
+        if pixels != map.im2col.is_some() {
+            let what = "a tiled copy of an im2col map, or the other way round";
+            return Err(core.unsupported(what));
+        }
+        let offsets = if pixels && loads { rank.saturating_sub(2) } else { 0 };
+        if coordinates.len() != offsets + if four { 5 } else { rank } || four && rank != 2 {
+            let what =
+                format!("{} coordinates for a tensor map of {rank} dimensions", coordinates.len());
             return Err(core.unsupported(&what));
         }
         let mut first = [0i64; 5];
-        for (first, &slot) in first.iter_mut().zip(coordinates) {
-            *first = i64::from(narrow(core, slot, lane) as i32);
+        let mut offset = [0i64; 5];
+        for (index, &slot) in coordinates.iter().enumerate() {
+            let value = narrow(core, slot, lane);
+            match index.checked_sub(rank).filter(|_| pixels) {
+                // Sixteen bits, along W first.
+                Some(index) => offset[(index + 1).min(4)] = i64::from(value & 0xffff),
+                None => first[index.min(4)] = i64::from(value as i32),
+            }
         }
         let shared = narrow(core, shared, lane);
-        let tile = Tile { map: &map, piece: &piece, first };
+        let tile = Tile { map: &map, piece: &piece, first, offset, four };
         let bytes = tile.bytes();
         if !loads {
             let target =
@@ -129,40 +150,69 @@ struct Tile<'a> {
     map: &'a TensorMap,
     piece: &'a Piece,
     first: [i64; 5],
+    /// Added to each pixel's position.
+    offset: [i64; 5],
+    /// Behind the column there are four rows in `first`.
+    four: bool,
 }
 
 impl Tile<'_> {
-    /// Pieces along each dimension.
-    fn counts(&self) -> [u64; 5] {
-        std::array::from_fn(|d| {
-            let elements = u64::from(self.map.box_extent[d]);
-            let elements = elements.div_ceil(u64::from(self.map.element_stride[d].max(1)));
-            if d == 0 { elements.div_ceil(self.piece.elements) } else { elements }
-        })
+    /// Pieces of a row, and rows.
+    fn counts(&self) -> (u64, u64) {
+        let elements = |d: usize| {
+            let stride = u64::from(self.map.element_stride[d].max(1));
+            u64::from(self.map.box_extent[d]).div_ceil(stride)
+        };
+        let pieces = |elements: u64| elements.div_ceil(self.piece.elements);
+        match &self.map.im2col {
+            Some(im2col) => (pieces(im2col.channels.into()), im2col.pixels.into()),
+            None if self.four => (pieces(elements(0)), 4),
+            None => (pieces(elements(0)), (1..5).map(elements).product()),
+        }
     }
 
     fn bytes(&self) -> u64 {
-        self.counts().iter().product::<u64>() * self.piece.stored
+        let (pieces, rows) = self.counts();
+        pieces * rows * self.piece.stored
     }
 
-    /// Rows of the box: the address of the tensor's row, if it lies in the tensor, and the row's
-    /// offset in the dense box.
-    fn rows(&self) -> impl Iterator<Item = (Option<u64>, u64)> + '_ {
-        let counts = self.counts();
-        let rows = counts[1..].iter().product::<u64>();
-        (0..rows).map(move |number| {
+    /// The coordinates of each row, the first of them aside.
+    fn places(&self) -> Box<dyn Iterator<Item = [i64; 5]> + '_> {
+        if let Some(im2col) = &self.map.im2col {
+            let pixels = pixels::Pixels::new(self.map, im2col, self.first);
+            let shifted = |at: [i64; 5]| std::array::from_fn(|d| at[d] + self.offset[d]);
+            return Box::new(pixels.map(shifted));
+        }
+        let [column, rows @ ..] = self.first;
+        if self.four {
+            return Box::new(rows.into_iter().map(move |row| [column, row, 0, 0, 0]));
+        }
+        Box::new((0..self.counts().1).map(|number| {
             let mut rest = number;
+            let mut at = self.first;
+            for (d, at) in at.iter_mut().enumerate().skip(1) {
+                let stride = u64::from(self.map.element_stride[d].max(1));
+                let count = u64::from(self.map.box_extent[d]).div_ceil(stride);
+                *at += (rest % count * stride) as i64;
+                rest /= count;
+            }
+            at
+        }))
+    }
+
+    /// Rows of what is copied: the address of the tensor's row, if it lies in the tensor, and the row's
+    /// offset in shared memory.
+    fn rows(&self) -> impl Iterator<Item = (Option<u64>, u64)> + '_ {
+        let bytes = self.counts().0 * self.piece.stored;
+        self.places().zip(0..).map(move |(at, number)| {
             let mut address = self.map.address;
             let mut inside = true;
-            for (d, count) in counts.into_iter().enumerate().skip(1) {
-                let step = rest % count;
-                rest /= count;
-                let stride = u64::from(self.map.element_stride[d].max(1));
-                let index = self.first[d] + (step * stride) as i64;
-                inside &= index >= 0 && (index as u64) < self.map.extent[d];
-                address = address.wrapping_add((index as u64).wrapping_mul(self.map.stride[d - 1]));
+            let outer = at.into_iter().zip(self.map.extent).skip(1).zip(self.map.stride);
+            for ((index, extent), stride) in outer.take(usize::from(self.map.rank).saturating_sub(1)) {
+                inside &= index >= 0 && (index as u64) < extent;
+                address = address.wrapping_add((index as u64).wrapping_mul(stride));
             }
-            (inside.then_some(address), number * counts[0] * self.piece.stored)
+            (inside.then_some(address), number * bytes)
         })
     }
 
@@ -184,7 +234,7 @@ impl Tile<'_> {
         row: Option<u64>,
         access: Access,
     ) -> Result<std::ops::Range<u64>, Flow> {
-        let mut inside = (0..self.counts()[0]).filter(|&step| self.along(step).is_some());
+        let mut inside = (0..self.counts().0).filter(|&step| self.along(step).is_some());
         let (Some(row), Some(first)) = (row, inside.next()) else { return Ok(0..0) };
         let last = inside.next_back().unwrap_or(first);
         let (from, to) = (self.along(first).unwrap_or(0), self.along(last).unwrap_or(0));
@@ -201,6 +251,8 @@ impl Tile<'_> {
             Swizzle::Bytes32 => address ^ (address >> 3 & 0x10),
             Swizzle::Bytes64 => address ^ (address >> 3 & 0x30),
             Swizzle::Bytes128 => address ^ (address >> 3 & 0x70),
+            Swizzle::Bytes128Atom32 => address ^ (address >> 2 & 0x60),
+            Swizzle::Bytes128Atom64 => address ^ (address >> 1 & 0x40),
         };
         let at = swizzled.wrapping_sub(shared);
         if at.saturating_add(self.piece.stored) > self.bytes() {
@@ -222,7 +274,7 @@ impl Tile<'_> {
     ) -> Result<(), Flow> {
         for (row, offset) in self.rows() {
             let inside = self.stretch(core, inst, lane, row, Access::Read)?;
-            for step in 0..self.counts()[0] {
+            for step in 0..self.counts().0 {
                 let at = self.place(core, shared, offset + step * self.piece.stored)?;
                 let to = std::ptr::with_exposed_provenance_mut::<u8>((target + at) as usize);
                 let mut piece = [0u8; 16];

@@ -4,7 +4,7 @@
 use super::flatten::{Base, Flat, Value};
 use super::select::{Refusal, Selector};
 use super::{Reg, Width};
-use crate::exec::{Handlers, bulk, copy_async, mbarrier, reduction, store_async};
+use crate::exec::{Handlers, bulk, copy_async, mbarrier, reduction, store_async, tensor};
 use crate::isa::{Modifiers, flag};
 
 impl Selector {
@@ -265,6 +265,10 @@ impl Selector {
             let barrier = rest.next().ok_or_else(String::new)?;
             op.list.push(self.shared_address(barrier)?);
         }
+        let offsets = match flat.has("im2col") {
+            true => Self::elements(rest.next().ok_or_else(String::new)?),
+            false => Vec::new(),
+        };
         if flat.has("multicast::cluster") {
             op.flags |= bulk::MULTICAST;
             op.list.push(self.narrow(rest.next().ok_or_else(String::new)?)?);
@@ -272,8 +276,14 @@ impl Selector {
         if flat.has("reduce") {
             op.flags |= bulk::REDUCES;
         }
-        for coordinate in coordinates {
-            op.list.push(self.narrow(coordinate)?);
+        if flat.has("tile::gather4") || flat.has("tile::scatter4") {
+            op.flags |= tensor::FOUR_ROWS;
+        }
+        if flat.has("im2col") || flat.has("im2col_no_offs") {
+            op.flags |= tensor::PIXELS;
+        }
+        for place in coordinates.iter().chain(&offsets) {
+            op.list.push(self.narrow(place)?);
         }
         if flat.has("reduce") {
             op.imm =

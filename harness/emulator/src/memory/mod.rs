@@ -21,7 +21,7 @@ pub use arena::{Arena, OutOfMemory};
 pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
 pub use heap::{HEAP_BYTES, Heap};
 pub use known::words_of_bits;
-pub use tensor_map::{Interleave, Swizzle, TensorMap};
+pub use tensor_map::{Im2col, Interleave, Swizzle, TensorMap};
 
 /// Generic addresses from here on are not host addresses.
 pub const WINDOWS: u64 = 0x1000_0000_0000_0000;

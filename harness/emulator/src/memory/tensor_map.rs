@@ -15,6 +15,10 @@ pub enum Swizzle {
     Bytes32,
     Bytes64,
     Bytes128,
+    /// 128 bytes, in which pairs of chunks stay together.
+    Bytes128Atom32,
+    /// Halves stay together.
+    Bytes128Atom64,
 }
 
 /// PTX ISA 5.5.6.
@@ -25,7 +29,20 @@ pub enum Interleave {
     Bytes32,
 }
 
-/// A tiled tensor map, decoded. Dimension 0 is the contiguous one.
+/// What an im2col map says of its pixels (PTX ISA 5.5.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Im2col {
+    /// The bounding box in the image, along W, H and D: where it begins, and how far its last position
+    /// lies from the image's last.
+    pub lower: [i16; 3],
+    pub upper: [i16; 3],
+    /// 1 to 256.
+    pub channels: u32,
+    /// 1 to 1024.
+    pub pixels: u32,
+}
+
+/// A tensor map, decoded. Dimension 0 is the contiguous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// `CUtensorMapDataType`: 0 u8, 1 u16, 2 u32, 3 s32, 4 u64, 5 s64, 6 f16, 7 f32, 8 f64, 9 bf16,
@@ -46,6 +63,8 @@ pub struct TensorMap {
     pub swizzle: Swizzle,
     /// Elements outside the tensor are NaN rather than zero.
     pub nan_fill: bool,
+    /// Pixels rather than a box.
+    pub im2col: Option<Im2col>,
 }
 
 impl TensorMap {
@@ -65,7 +84,9 @@ impl TensorMap {
             0 => Swizzle::None,
             1 => Swizzle::Bytes32,
             2 => Swizzle::Bytes64,
-            _ => Swizzle::Bytes128,
+            3 => Swizzle::Bytes128,
+            4 => Swizzle::Bytes128Atom32,
+            _ => Swizzle::Bytes128Atom64,
         };
         let mut map = Self {
             data_type: bytes[4],
@@ -78,7 +99,21 @@ impl TensorMap {
             interleave,
             swizzle,
             nan_fill: bytes[5] & 0x80 != 0,
+            im2col: None,
         };
+        let half = |at: usize| bytes[at..].first_chunk().map(|chunk| u16::from_le_bytes(*chunk));
+        if bytes[102] == 1 {
+            let corner = |from: usize| {
+                let signed = |d: usize| half(from + 2 * d).map(|half| half as i16);
+                Some([signed(0)?, signed(1)?, signed(2)?])
+            };
+            map.im2col = Some(Im2col {
+                lower: corner(104)?,
+                upper: corner(110)?,
+                channels: u32::from(half(116)?),
+                pixels: u32::from(half(118)?),
+            });
+        }
         for dimension in 0..usize::from(map.rank).min(5) {
             map.extent[dimension] = long(16 + 8 * dimension)?;
             map.box_extent[dimension] = u32::from(bytes[88 + dimension]) + 1;
@@ -105,6 +140,14 @@ impl TensorMap {
             bytes[88 + dimension] = (self.box_extent[dimension] - 1) as u8;
             bytes[96 + dimension] = self.element_stride[dimension] as u8;
         }
+        if let Some(im2col) = &self.im2col {
+            let halves = im2col.lower.iter().chain(&im2col.upper).map(|&corner| corner as u16);
+            let counts = [im2col.channels as u16, im2col.pixels as u16];
+            bytes[102] = 1;
+            for (index, half) in halves.chain(counts).enumerate() {
+                bytes[104 + 2 * index..][..2].copy_from_slice(&half.to_le_bytes());
+            }
+        }
         bytes
     }
 }
@@ -126,7 +169,12 @@ mod tests {
             interleave: Interleave::Bytes32,
             swizzle: Swizzle::Bytes128,
             nan_fill: true,
+            im2col: None,
         };
+        assert_eq!(TensorMap::decode(&map.encode()), Some(map.clone()));
+        let im2col =
+            Im2col { lower: [-1, 2, -16], upper: [-32768, 0, 15], channels: 256, pixels: 1024 };
+        let map = TensorMap { im2col: Some(im2col), swizzle: Swizzle::Bytes128Atom64, ..map };
         assert_eq!(TensorMap::decode(&map.encode()), Some(map));
         assert_eq!(TensorMap::decode(&[0; BYTES]), None);
     }
