@@ -208,7 +208,9 @@ impl Tile<'_> {
             let mut address = self.map.address;
             let mut inside = true;
             let outer = at.into_iter().zip(self.map.extent).skip(1).zip(self.map.stride);
-            for ((index, extent), stride) in outer.take(usize::from(self.map.rank).saturating_sub(1)) {
+            for ((index, extent), stride) in
+                outer.take(usize::from(self.map.rank).saturating_sub(1))
+            {
                 inside &= index >= 0 && (index as u64) < extent;
                 address = address.wrapping_add((index as u64).wrapping_mul(stride));
             }
