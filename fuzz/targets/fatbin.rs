@@ -1,10 +1,7 @@
-//! The container reader refuses or reads any bytes.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
+#[path = "../../harness/emulator/tests/corpus/mod.rs"]
+#[expect(dead_code, reason = "it has the checks of all targets")]
+mod corpus;
 
-fuzz_target!(|bytes: &[u8]| {
-    if let Ok(images) = emulator::fatbin::read(bytes) {
-        assert!(emulator::fatbin::select(&images, (10, 0)).is_some());
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| corpus::fatbin(bytes));

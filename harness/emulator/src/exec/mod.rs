@@ -7,8 +7,8 @@
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
 //!      straight.rs  a block's instructions, one after another; with the sanitizer around each
 //!       core.rs what an instruction sees: registers of the warp, memories, counters (tally.rs)
-//!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled twice
-//!         access.rs          loads, stores, atomics
+//!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled for each level
+//!         access/            loads, stores, atomics
 //!         shuffle.rs         instructions that look across lanes
 //!         copy_async.rs      cp.async
 //!         bulk.rs            bulk copies; tensor.rs: boxes of tensors; reduction.rs: combined

@@ -5,7 +5,7 @@
 
 use super::{Kind, Row, row};
 use crate::exec::access::{self, GENERIC, GLOBAL, LOCAL, SHARED, Update};
-use crate::exec::{Handlers, both, once, thrice};
+use crate::exec::{Handlers, both, once};
 
 /// Cache operators and hints that loads and stores may carry, any of them, in any order.
 macro_rules! hints {
@@ -111,7 +111,7 @@ macro_rules! by_shape {
 #[cfg(target_arch = "x86_64")]
 macro_rules! near_handlers {
     ($v:literal) => {
-        thrice!(access::load::<u32, $v, SHARED>, access::load_near::<$v>)
+        $crate::exec::thrice!(access::load::<u32, $v, SHARED>, access::load_near::<$v>)
     };
 }
 

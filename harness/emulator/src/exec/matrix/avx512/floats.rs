@@ -26,7 +26,7 @@ const PAIRS: usize = 16;
 /// Products whose cut values an `i32` holds the sum of.
 const CHUNK: usize = 16;
 
-/// Exponents of block scales, likewise.
+/// Exponents of block scales that are done here: scaled products are then far from the ends of `f32`.
 const SCALES: i32 = 40;
 
 /// Pairs of A by their number: values of the lower and the upper halves, and exponents. Only as many as
@@ -55,7 +55,9 @@ struct Offsets {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) -> bool {
     let wide = form.c == Accumulator::F32 && form.d == Accumulator::F32;
-    if !wide || form.rule.converted || form.rows != 16 || form.is_quad() {
+    let each = pairs_of(form.a);
+    if !wide || form.rule.converted || form.rows != 16 || form.is_quad() || each != pairs_of(form.b)
+    {
         return false;
     }
     // SAFETY: by the contract.
@@ -66,7 +68,6 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) ->
         high: [MaybeUninit::uninit(); PAIRS],
         exponents: [MaybeUninit::uninit(); PAIRS],
     };
-    let each = pairs_of(form.a);
     for r in 0..operands.a.len() / 2 {
         // SAFETY: as above.
         let words = unsafe { tall(core, operands.a[2 * r], operands.a[2 * r + 1]) };
