@@ -98,6 +98,10 @@ pub enum FaultKind {
     BrokenBarrier {
         message: String,
     },
+    /// Operands that a GPU refuses as an illegal instruction; the message as above.
+    Illegal {
+        message: String,
+    },
     /// The run's time or instruction budget is used up.
     Budget {
         what: String,
@@ -206,6 +210,7 @@ impl FaultKind {
             Self::MissingLanes { .. } => "missing_lanes",
             Self::Deadlock { .. } => "deadlock",
             Self::BrokenBarrier { .. } => "broken_barrier",
+            Self::Illegal { .. } => "illegal_instruction",
             Self::Budget { .. } => "budget",
             Self::DivisionByZero { .. } => "division_by_zero",
             Self::StackOverflow { .. } => "stack_overflow",

@@ -38,6 +38,7 @@ impl Code {
     pub const INVALID_HANDLE: Self = Self(400);
     pub const ILLEGAL_STATE: Self = Self(401);
     pub const ILLEGAL_ADDRESS: Self = Self(700);
+    pub const ILLEGAL_INSTRUCTION: Self = Self(715);
     pub const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
     pub const LAUNCH_TIMEOUT: Self = Self(702);
     pub const PEER_ACCESS_NOT_ENABLED: Self = Self(705);

@@ -308,6 +308,7 @@ fn code_of(fault: &Fault) -> Code {
     match fault.kind {
         FaultKind::OutOfBounds { .. } | FaultKind::ReadOnly { .. } => Code::ILLEGAL_ADDRESS,
         FaultKind::Misaligned { .. } => Code::MISALIGNED_ADDRESS,
+        FaultKind::Illegal { .. } => Code::ILLEGAL_INSTRUCTION,
         FaultKind::Trap { message: Some(_) } => Code::ASSERT,
         FaultKind::Budget { .. } | FaultKind::Deadlock { .. } => Code::LAUNCH_TIMEOUT,
         _ => Code::LAUNCH_FAILURE,

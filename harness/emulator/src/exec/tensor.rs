@@ -16,14 +16,15 @@
 //! ```
 //!
 //! Instead of a box there are four rows by their numbers (`.tile::gather4`, 5.5.3.4), or the pixels of a
-//! convolution (im2col, `pixels.rs`).
+//! convolution (im2col, `pixels.rs`). What happens at a tensor's edges stands in `edges.rs`.
 
+mod edges;
 mod pixels;
 
 use super::access::{Span, span};
 use super::bulk::{MULTICAST, REDUCES, TO_SHARED, lanes, narrow, receivers, signal, wide};
 use super::{Core, Flow};
-use crate::fault::Access;
+use crate::fault::{Access, FaultKind};
 use crate::memory::{Interleave, Swizzle, TensorMap};
 use crate::program::{Inst, Slot};
 
@@ -39,25 +40,24 @@ struct Piece {
     bytes: u64,
     /// In shared memory.
     stored: u64,
-    /// What NaN fill writes, repeated.
-    nan: &'static [u8],
+    /// Whether there is a NaN to fill with.
+    float: bool,
 }
 
 impl Piece {
     fn of(data_type: u8) -> Option<Self> {
-        let plain = |bytes, nan| Self { elements: 1, bytes, stored: bytes, nan };
+        let plain = |bytes, float| Self { elements: 1, bytes, stored: bytes, float };
         Some(match data_type {
-            0 => plain(1, &[]),
-            1 => plain(2, &[]),
-            2 | 3 => plain(4, &[]),
-            4 | 5 => plain(8, &[]),
-            6 => plain(2, &[0xff, 0x7f]),
-            9 => plain(2, &[0xff, 0x7f]),
-            7 | 10 | 11 | 12 => plain(4, &[0xff, 0xff, 0xff, 0x7f]),
-            8 => plain(8, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]),
-            13 => Self { elements: 16, bytes: 8, stored: 8, nan: &[] },
-            14 => Self { elements: 16, bytes: 8, stored: 16, nan: &[] },
-            15 => Self { elements: 16, bytes: 12, stored: 16, nan: &[] },
+            0 => plain(1, false),
+            1 => plain(2, false),
+            2 | 3 => plain(4, false),
+            4 | 5 => plain(8, false),
+            6 | 9 => plain(2, true),
+            7 | 10 | 11 | 12 => plain(4, true),
+            8 => plain(8, true),
+            13 => Self { elements: 16, bytes: 8, stored: 8, float: false },
+            14 => Self { elements: 16, bytes: 8, stored: 16, float: false },
+            15 => Self { elements: 16, bytes: 12, stored: 16, float: false },
             _ => return None,
         })
     }
@@ -126,7 +126,10 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
             }
         }
         let shared = narrow(core, shared, lane);
-        let tile = Tile { map: &map, piece: &piece, first, offset, four };
+        let tile = Tile { map: &map, piece: &piece, first, offset, four, stores: !loads };
+        if let Some(message) = tile.illegal() {
+            return Err(core.stop(FaultKind::Illegal { message }, lane as u32));
+        }
         let bytes = tile.bytes();
         if !loads {
             let target =
@@ -154,6 +157,7 @@ struct Tile<'a> {
     offset: [i64; 5],
     /// Behind the column there are four rows in `first`.
     four: bool,
+    stores: bool,
 }
 
 impl Tile<'_> {
@@ -222,7 +226,7 @@ impl Tile<'_> {
     fn along(&self, step: u64) -> Option<u64> {
         let unit = u64::from(self.map.element_stride[0].max(1)) * self.piece.elements;
         let index = self.first[0] + (step * unit) as i64;
-        let inside = index >= 0 && (index as u64) < self.map.extent[0];
+        let inside = index >= 0 && (index as u64) < self.width();
         inside.then(|| index as u64 / self.piece.elements * self.piece.bytes)
     }
 
@@ -238,7 +242,7 @@ impl Tile<'_> {
     ) -> Result<std::ops::Range<u64>, Flow> {
         let mut inside = (0..self.counts().0).filter(|&step| self.along(step).is_some());
         let (Some(row), Some(first)) = (row, inside.next()) else { return Ok(0..0) };
-        let last = inside.next_back().unwrap_or(first);
+        let last = self.last_stored(core, row, first..inside.next_back().unwrap_or(first) + 1);
         let (from, to) = (self.along(first).unwrap_or(0), self.along(last).unwrap_or(0));
         let bytes = to - from + self.piece.bytes;
         span(core, inst, lane, Span::Global(row + from), bytes, 1, access)?;
@@ -287,8 +291,9 @@ impl Tile<'_> {
                     unsafe {
                         from.copy_to_nonoverlapping(piece.as_mut_ptr(), self.piece.bytes as usize);
                     }
-                } else if self.map.nan_fill {
-                    piece[..self.piece.nan.len()].copy_from_slice(self.piece.nan);
+                    edges::round(self.map.data_type, &mut piece);
+                } else if self.map.nan_fill && self.piece.float {
+                    piece.as_chunks_mut().0.fill(edges::NAN);
                 }
                 // SAFETY: by the contract, and `place` stays within the box.
                 unsafe { to.copy_from_nonoverlapping(piece.as_ptr(), self.piece.stored as usize) };

@@ -75,7 +75,9 @@ impl Fault {
             FaultKind::Deadlock { waiting } => {
                 format!("{kernel} cannot go on: {}", waiting.join("; "))
             }
-            FaultKind::BrokenBarrier { message } => format!("{kernel} {message}"),
+            FaultKind::BrokenBarrier { message } | FaultKind::Illegal { message } => {
+                format!("{kernel} {message}")
+            }
             FaultKind::Budget { what } => format!("{kernel} used up {what}"),
             FaultKind::DivisionByZero { remainder } => {
                 let does = if *remainder { "takes a remainder" } else { "divides an integer" };
