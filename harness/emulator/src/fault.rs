@@ -224,6 +224,13 @@ impl FaultKind {
 impl Fault {
     /// Replace every name that the compiler made by what `readable` makes of it.
     pub fn rename(&mut self, readable: impl Fn(&str) -> String) {
+        // Sentences have names between backticks.
+        let quoted = |said: &str| {
+            let parts = said.split('`').enumerate();
+            let parts =
+                parts.map(|(i, part)| if i % 2 == 1 { readable(part) } else { part.into() });
+            parts.collect::<Vec<_>>().join("`")
+        };
         let other = self.other.iter_mut().flat_map(|site| &mut site.source);
         let functions = self.source.iter_mut().chain(other).flat_map(|point| &mut point.function);
         let near = match &mut self.kind {
@@ -231,6 +238,10 @@ impl Fault {
             | FaultKind::Misaligned { near, .. }
             | FaultKind::Race { near, .. }
             | FaultKind::Undefined { near, .. } => near.as_mut(),
+            FaultKind::Deadlock { waiting } => {
+                waiting.iter_mut().for_each(|said| *said = quoted(said));
+                None
+            }
             _ => None,
         };
         let names = near.map(|near| &mut near.name);
