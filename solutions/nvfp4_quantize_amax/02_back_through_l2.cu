@@ -169,10 +169,12 @@ __global__ void __launch_bounds__(32 * kWarps, 6)
     }
 
     // Nothing was larger than zero: whoever writes the 1 and whoever still reads the start agree.
-    const unsigned bits = *global;
+    // Volatile, since the two are at it together.
+    volatile unsigned* const shared_by_all = global;
+    const unsigned bits = *shared_by_all;
     const float sf_g = bits == kUntouched ? 1.0f : __uint_as_float(bits);
     if (bits == kUntouched && first == 0 && octet == 0 && lane == 0) {
-        *global = __float_as_uint(1.0f);
+        *shared_by_all = __float_as_uint(1.0f);
     }
     const float inverse = reciprocal(sf_g);
 #pragma unroll

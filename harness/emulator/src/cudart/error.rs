@@ -25,7 +25,6 @@ impl Code {
     pub const INVALID_VALUE: Self = Self(1);
     pub const MEMORY_ALLOCATION: Self = Self(2);
     pub const INITIALIZATION: Self = Self(3);
-    pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
     pub const INVALID_COPY_DIRECTION: Self = Self(21);

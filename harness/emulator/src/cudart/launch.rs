@@ -149,11 +149,11 @@ impl Request {
         let bound = max_threads(&kernel.directives);
         if threads > u64::from(bound) {
             let detail = format!("{threads} threads; {} was compiled for {bound}", kernel.name);
-            return Err(Code::LAUNCH_OUT_OF_RESOURCES.because(detail));
+            return Err(Code::INVALID_VALUE.because(detail));
         }
         if let Some(required) = kernel.directives.reqntid.filter(|&block| block != self.block) {
             let detail = format!("{} needs blocks of {required:?} threads", kernel.name);
-            return Err(Code::INVALID_CONFIGURATION.because(detail));
+            return Err(Code::INVALID_VALUE.because(detail));
         }
         let limit = function.dynamic_shared_limit(kernel);
         if self.dynamic_shared > limit as usize {

@@ -15,7 +15,7 @@ pub struct Cluster {
     /// Completed phases of the cluster's barrier.
     phase: u64,
     /// Its number in the grid.
-    number: u64,
+    pub number: u64,
     standstill: Standstill,
 }
 
