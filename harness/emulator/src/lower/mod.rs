@@ -26,6 +26,7 @@ mod lanes;
 mod matrix;
 mod moves;
 mod names;
+mod operands;
 mod order;
 mod outlined;
 mod reach;
