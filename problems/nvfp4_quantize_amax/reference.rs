@@ -64,13 +64,14 @@ impl Truth for Nvfp4QuantizeAmax {
         comparison.non_finite += u64::from(!found.is_finite());
         let unwritten = poison.matches(0, outputs[2]);
         comparison.unwritten += u64::from(unwritten);
-        let (id, sentence) = if unwritten {
-            ("unwritten_sf_g", "sf_g was never written".to_owned())
+        let said = if unwritten {
+            vec![("unwritten_sf_g", "sf_g was never written".to_owned())]
         } else {
-            explain(values, found, wanted)
+            explain(values, columns, found, wanted)
         };
-        comparison.reasons.insert(0, id.to_owned());
-        comparison.explanation.insert(0, sentence);
+        let (ids, sentences): (Vec<_>, Vec<_>) = said.into_iter().unzip();
+        comparison.reasons.splice(0..0, ids.into_iter().map(str::to_owned));
+        comparison.explanation.splice(0..0, sentences);
         if codes_are_right {
             let all = thousands(values.len() as u64);
             comparison.explanation.push(format!("all {all} codes are right for the sf_g written"));
@@ -93,9 +94,12 @@ fn float(bytes: &[u8]) -> f32 {
     bytes.first_chunk().map_or(f32::NAN, |&bytes| f32::from_le_bytes(bytes))
 }
 
-/// Which wrong turn gives this global scale.
-fn explain(values: &[u16], found: f32, wanted: f32) -> (&'static str, String) {
-    const FULL: f32 = e4m3::MAX * e2m1::MAX;
+const FULL: f32 = e4m3::MAX * e2m1::MAX;
+
+/// Which wrong turns give this global scale: all that do, for one case cannot tell them apart. If
+/// the largest magnitude is negative, who forgot the sign and who forgot that place look the same;
+/// over the cases only the real one remains.
+fn explain(values: &[u16], columns: usize, found: f32, wanted: f32) -> Vec<(&'static str, String)> {
     let amax = FULL / wanted;
     let largest = values.iter().map(|&x| f16::decode(x)).fold(0.0, f32::max);
     let mean = || values.iter().map(|&x| f64::from(f16::decode(x).abs())).sum::<f64>();
@@ -113,30 +117,49 @@ fn explain(values: &[u16], found: f32, wanted: f32) -> (&'static str, String) {
     ];
     let zeros = values.iter().all(|x| x & 0x7fff == 0);
     if zeros {
-        return ("global_scale_of_zeros", format!("sf_g is {found}; a tensor of zeros has 1"));
+        return vec![(
+            "global_scale_of_zeros",
+            format!("sf_g is {found}; a tensor of zeros has 1"),
+        )];
     }
     // The mean is a sum that anyone may round differently.
     let near = |x: f32| (x - found).abs() <= 1e-5 * x.abs();
-    match candidates.iter().find(|(_, value, _)| near(*value)) {
-        Some((id, _, says)) => (id, format!("sf_g is {says}")),
-        None if found > wanted => {
-            let part = FULL / found;
-            let says = format!(
-                "sf_g is {found}, as for an amax of {part}, but amax is {amax}: part of the tensor was \
-                 not looked at"
-            );
-            ("amax_of_part", says)
-        }
-        None if found > 0.0 => {
+    let fitting = candidates.iter().filter(|(_, value, _)| near(*value));
+    let mut said: Vec<_> = fitting.map(|(id, _, says)| (*id, format!("sf_g is {says}"))).collect();
+    said.extend(overlooked(values, columns, found, wanted).map(|says| ("amax_of_part", says)));
+    if said.is_empty() {
+        said.push(if found > 0.0 && found < wanted {
             let says = format!(
                 "sf_g is {found}, as for an amax of {}, but amax is {amax}: is the maximum reset to 0 \
                  in every call?",
                 FULL / found
             );
             ("amax_not_reset", says)
-        }
-        None => ("global_scale_wrong", format!("sf_g is {found}; 2688 / amax is {wanted}")),
+        } else {
+            ("global_scale_wrong", format!("sf_g is {found}; 2688 / amax is {wanted}"))
+        });
     }
+    said
+}
+
+/// Whether a smaller magnitude than amax gives this global scale, and where amax is.
+fn overlooked(values: &[u16], columns: usize, found: f32, wanted: f32) -> Option<String> {
+    let (part, amax) = (FULL / found, FULL / wanted);
+    if !(part > 0.0 && part < amax) {
+        return None;
+    }
+    let at = |magnitude: u16| values.iter().position(|x| x & 0x7fff == magnitude);
+    let seen = f16::encode(part);
+    at(seen).filter(|_| CLOSENESS.holds(found, FULL / f16::decode(seen)))?;
+    let missed = at(f16::encode(amax))?;
+    Some(format!(
+        "sf_g is {found}, as for an amax of {}, but amax is {} at row {}, column {}: part of the \
+         tensor was not looked at",
+        f16::decode(seen),
+        f16::decode(f16::encode(amax)),
+        missed / columns,
+        missed % columns
+    ))
 }
 
 #[cfg(test)]

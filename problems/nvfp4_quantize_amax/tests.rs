@@ -39,7 +39,8 @@ fn wrong_global_scales_are_called_by_their_names() {
         ("global_scale_is_amax", amax),
         ("global_scale_without_e2m1", 448.0 / amax),
         ("global_scale_without_e4m3", 6.0 / amax),
-        ("amax_of_part", 2688.0 / (amax * 0.75)),
+        // No value of the tensor is that large, so none was mistaken for the largest.
+        ("global_scale_wrong", 2688.0 / (amax * 0.751)),
         ("amax_not_reset", global * 0.9),
     ] {
         let comparison = with_global(&run, wrong);
@@ -56,6 +57,17 @@ fn wrong_global_scales_are_called_by_their_names() {
         let comparison = zeros.compare(&[q, scale, &f32::INFINITY.to_le_bytes()]);
         assert_eq!(comparison.reasons, ["global_scale_of_zeros"]);
     }
+}
+
+#[test]
+fn all_that_one_case_leaves_possible_is_said() {
+    let values = [0.5, 1.0, 1.5, -2.0].map(f16::encode);
+    let said = |amax: f32| explain(&values, 2, 2688.0 / amax, 2688.0 / 2.0);
+    let ids = |amax: f32| said(amax).into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+    assert_eq!(ids(1.5), ["signed_amax", "amax_of_part"]);
+    assert_eq!(ids(1.25), ["amax_is_mean"]);
+    assert_eq!(ids(1.0), ["amax_of_part"]);
+    assert!(said(1.0)[0].1.contains("an amax of 1, but amax is 2 at row 1, column 1"));
 }
 
 #[test]
