@@ -26,7 +26,7 @@ pub mod copy_async;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 mod core;
 mod cta;
-mod dice;
+pub mod dice;
 mod grid;
 mod lane;
 mod level;

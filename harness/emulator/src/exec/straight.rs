@@ -44,26 +44,47 @@ pub unsafe fn run_some(core: &mut Core, code: &[Inst], ip: &mut u32) -> Flow {
 /// # Safety
 /// See [`super::Handler`].
 pub unsafe fn run_watched(core: &mut Core, code: &[Inst], exit: &Exit, ip: &mut u32) -> Flow {
-    for inst in code {
+    let mut rest = code;
+    while let Some((inst, others)) = rest.split_first() {
         // SAFETY: passed on.
         let flow = unsafe {
-            let watched = sanitize::matters(core, inst, *ip);
-            if watched && let Err(flow) = sanitize::before(core, inst, *ip) {
-                return flow;
+            let quiet = sanitize::quiet(core, *ip);
+            if let Some((unwatched, others)) = rest.split_at_checked(quiet).filter(|_| quiet > 0) {
+                rest = others;
+                if core.mask == u32::MAX {
+                    run_all(core, unwatched, ip)
+                } else {
+                    run_some(core, unwatched, ip)
+                }
+            } else {
+                rest = others;
+                let flow = run_one_watched(core, inst, *ip);
+                *ip += u32::from(flow == Flow::Next);
+                flow
             }
-            let flow =
-                if core.mask == u32::MAX { (inst.run)(core, inst) } else { run_masked(core, inst) };
-            if watched && !matches!(flow, Flow::Stop | Flow::Rendezvous) {
-                sanitize::after(core, inst, *ip);
-            }
-            flow
         };
         if flow != Flow::Next {
             return flow;
         }
-        *ip += 1;
     }
     sanitize::leaving(core, exit).err().unwrap_or(Flow::Next)
+}
+
+#[inline]
+unsafe fn run_one_watched(core: &mut Core, inst: &Inst, ip: u32) -> Flow {
+    // SAFETY: passed on.
+    unsafe {
+        let watched = sanitize::matters(core, inst, ip);
+        if watched && let Err(flow) = sanitize::before(core, inst, ip) {
+            return flow;
+        }
+        let flow =
+            if core.mask == u32::MAX { (inst.run)(core, inst) } else { run_masked(core, inst) };
+        if watched && !matches!(flow, Flow::Stop | Flow::Rendezvous) {
+            sanitize::after(core, inst, ip);
+        }
+        flow
+    }
 }
 
 #[inline]

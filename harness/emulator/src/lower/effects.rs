@@ -107,5 +107,14 @@ pub fn effect(op: &Op, slots: &Slots, touched: &mut Vec<u32>) -> Effect {
     let written = touched.len() - first as usize;
     touched.extend(op.uses().map(number));
     let read = touched.len() - first as usize - written;
-    Effect { deed: op.deed, first, written: written as u16, read: read as u16 }
+    Effect { deed: op.deed, first, written: written as u16, read: read as u16, quiet: 0 }
+}
+
+/// Count for each of a block's effects how many quiet ones there are from it on.
+pub fn count_quiet(block: &mut [Effect]) {
+    let mut quiet = 0u16;
+    for effect in block.iter_mut().rev() {
+        quiet = if effect.deed.is_quiet() { quiet.saturating_add(1) } else { 0 };
+        effect.quiet = quiet;
+    }
 }

@@ -61,6 +61,9 @@ pub fn emit(
                 origin: op.origin,
             });
         }
+        if frame.sanitize {
+            effects::count_quiet(&mut done[first as usize..]);
+        }
         let exit = match &block.end {
             End::Jump(target) => Exit::Jump(*target as u32),
             End::Branch { predicate, negated, taken, next } => Exit::Branch {

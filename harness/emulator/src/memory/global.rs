@@ -65,6 +65,12 @@ impl Range {
         self.known.as_ref().is_none_or(|known| known.all(address - self.info.base, bytes))
     }
 
+    /// Whether there is no byte that nobody has written.
+    #[inline]
+    pub fn is_all_defined(&self) -> bool {
+        self.known.as_ref().is_none_or(Known::is_whole)
+    }
+
     /// These bytes have been written.
     pub fn define(&self, address: u64, bytes: u64) {
         if let Some(known) = &self.known {

@@ -29,7 +29,7 @@ impl Known {
 
     /// The bytes must be among those that there are.
     pub fn set(&self, first: u64, bytes: u64) {
-        if self.missing.load(Relaxed) == 0 {
+        if self.is_whole() {
             return;
         }
         for (word, mask) in words_of_bits(first, bytes) {
@@ -44,15 +44,19 @@ impl Known {
     /// Whether any of the bytes is known.
     #[inline]
     pub fn any(&self, first: u64, bytes: u64) -> bool {
-        self.missing.load(Relaxed) == 0
-            || self.words(first, bytes).any(|(word, mask)| word & mask != 0)
+        self.is_whole() || self.words(first, bytes).any(|(word, mask)| word & mask != 0)
     }
 
     /// Whether all of them are.
     #[inline]
     pub fn all(&self, first: u64, bytes: u64) -> bool {
+        self.is_whole() || self.words(first, bytes).all(|(word, mask)| word & mask == mask)
+    }
+
+    /// Whether there is nothing that is not.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
         self.missing.load(Relaxed) == 0
-            || self.words(first, bytes).all(|(word, mask)| word & mask == mask)
     }
 
     fn words(&self, first: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {

@@ -1,6 +1,7 @@
 //! Loads, stores and atomics, lane by lane.
 
-use super::block::{ELSEWHERE, Party};
+use super::block::ELSEWHERE;
+use super::clash::Party;
 use super::fault::Accessed;
 use super::watch::{Verdict, lanes};
 use super::{Effect, Sanitizer, Touch};

@@ -8,9 +8,11 @@
 use std::collections::HashMap;
 
 use super::bits::Bits;
+use super::clash::{Clash, Party};
 use super::epoch::{Cell, Epoch, LATEST, words};
 use super::lanes::Lanes;
-use super::reads::{Read, Reads, same_agent};
+use super::shapes::{Footprint, Shape, Stretch, words_around};
+use super::waiting::Waiting;
 use crate::fault::Access;
 
 /// Times by agent.
@@ -39,11 +41,17 @@ pub struct Block {
     /// can a read race.
     fresh: Bits,
     under_way: Bits,
-    /// Reads that have not got into `cells` yet.
-    reads: Reads,
+    /// Accesses that have not got into `cells` yet, and the words that they may have to do with.
+    waiting: Waiting,
+    awaited: Bits,
+    /// Something has got there since all warps met that `fresh` does not show.
+    told: bool,
     /// Bytes that have been written.
     written: Bits,
 }
+
+/// Accesses that wait at a time.
+const MOST: usize = 4096;
 
 /// Words that any warp may have used to tell another something through global memory.
 pub const ELSEWHERE: u64 = 0;
@@ -61,7 +69,9 @@ impl Block {
             cells: vec![Cell::default(); shared.div_ceil(4) as usize],
             fresh: Bits::new(shared.div_ceil(4)),
             under_way: Bits::new(shared.div_ceil(4)),
-            reads: Reads::new(shared.div_ceil(4)),
+            waiting: Waiting::new(MOST),
+            awaited: Bits::new(shared.div_ceil(4)),
+            told: false,
             written: Bits::new(shared),
         }
     }
@@ -92,7 +102,9 @@ impl Block {
     /// All warps know of all that was, but for copies under way.
     fn forget(&mut self) {
         self.fresh.copy_from(&self.under_way);
-        self.reads.forget();
+        self.waiting.forget();
+        self.awaited.clear();
+        self.told = false;
     }
 
     /// What `warp` knows, itself included.
@@ -175,15 +187,122 @@ impl Block {
         self.clock[unit] += 1;
     }
 
+    /// Where the lanes of an access stand: see [`super::shapes::Shapes::footprint`].
+    #[inline(always)]
+    pub fn footprint(&mut self, hint: u32, at: &[u32; 32], bytes: u32, mask: u32) -> Footprint {
+        if self.waiting.is_full() {
+            self.tell_apart();
+            self.waiting.make_room();
+        }
+        self.waiting.shapes.footprint(hint, at, bytes, mask)
+    }
+
+    #[inline(always)]
+    pub fn shape(&self, print: Footprint) -> &Shape {
+        self.waiting.shapes.of(print)
+    }
+
+    fn tell_apart(&mut self) {
+        let cells = &mut self.cells;
+        self.waiting.tell_apart(|epoch, access, Stretch { lane, lanes, at, bytes }| {
+            for later in 0..lanes {
+                for (word, mask) in words(at + u64::from(later) * bytes, bytes) {
+                    if let Some(cell) = cells.get_mut(word as usize) {
+                        let epoch = epoch.of_lane(lane + later).of_bytes(mask);
+                        cell.note(epoch, access, |_| true, same_agent);
+                    }
+                }
+            }
+        });
+        self.awaited.clear();
+        self.told = true;
+    }
+
+    /// Note an access by the lanes of a warp, of which no two write to one place; whether nothing is wrong
+    /// with it.
+    #[inline(always)]
+    pub fn note_all(&mut self, warp: u32, ip: u32, print: Footprint, access: Access) -> bool {
+        if !print.is_narrow() {
+            return self.note_wide(warp, ip, print, access);
+        }
+        // All words that it may have to do with, and more where it has gaps.
+        let (first, count) = words_around(print.at, print.span);
+        if !self.is_calm(first, count, access) {
+            return self.note_each(warp, ip, print, access);
+        }
+        self.await_words(first, count, access);
+        self.wait(warp, ip, print, access);
+        true
+    }
+
+    /// The same, where what lies between the lanes is too much to ask for.
+    #[inline(never)]
+    fn note_wide(&mut self, warp: u32, ip: u32, print: Footprint, access: Access) -> bool {
+        let shape = self.shape(print).clone();
+        let words = || {
+            let stretches = shape.stretches(print, print.mask);
+            stretches.map(|stretch| words_around(stretch.at, stretch.all()))
+        };
+        if !words().all(|(first, count)| self.is_calm(first, count, access)) {
+            return self.note_each(warp, ip, print, access);
+        }
+        words().for_each(|(first, count)| self.await_words(first, count, access));
+        self.wait(warp, ip, print, access);
+        true
+    }
+
+    /// Whether an access to these words can race with nothing that was before.
+    #[inline(always)]
+    fn is_calm(&self, first: u64, count: u64, access: Access) -> bool {
+        // What a write finds was there when all met last, unless it is noted.
+        let found = access != Access::Read && (self.told || self.awaited.any(first, count));
+        !(found || self.fresh.any(first, count))
+    }
+
+    #[inline(always)]
+    fn await_words(&mut self, first: u64, count: u64, access: Access) {
+        if access != Access::Read {
+            self.fresh.set(first, count, true);
+        }
+        self.awaited.set(first, count, true);
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, warp: u32, ip: u32, print: Footprint, access: Access) {
+        let epoch = Epoch::new(warp << 5, self.clock[warp as usize], ip, false);
+        self.waiting.wait(epoch, print, access);
+    }
+
+    /// The same, in the words.
+    #[inline(never)]
+    fn note_each(&mut self, warp: u32, ip: u32, print: Footprint, access: Access) -> bool {
+        let shape = self.shape(print).clone();
+        shape.stretches(print, print.mask).all(|Stretch { lane, lanes, at, bytes }| {
+            let party = Party { warp, lane, ip, strong: false, copies: false };
+            self.note_now(party, lanes, at, bytes, access).is_none()
+        })
+    }
+
     /// Note an access by a lane of a warp, or by the copy unit in its name. The earlier access that it
     /// races with, and its warp and lane.
     pub fn note(&mut self, now: Party, offset: u64, bytes: u64, access: Access) -> Option<Clash> {
-        self.note_lanes(now, 1, offset, bytes, access)
+        let (first, count) = words_around(offset, bytes);
+        if access != Access::Read || self.fresh.any(first, count) {
+            return self.note_now(now, 1, offset, bytes, access);
+        }
+        if self.waiting.is_full() {
+            self.tell_apart();
+            self.waiting.make_room();
+        }
+        let epoch = Epoch::new(now.warp << 5, self.clock[now.warp as usize], now.ip, now.strong);
+        self.awaited.set(first, count, true);
+        let print = Footprint::of_lane(now.lane, offset, bytes);
+        self.waiting.wait(epoch, print, access);
+        None
     }
 
     /// As [`Self::note`], for `lanes` lanes from the party's own on, each `bytes` behind the one before.
-    #[inline]
-    pub fn note_lanes(
+    pub(super) fn note_now(
         &mut self,
         now: Party,
         lanes: u32,
@@ -196,17 +315,13 @@ impl Block {
         let writer = if now.copies { unit } else { warp };
         let who = (writer as u32) << 5 | now.lane;
         let epoch = Epoch::new(who, self.clock[writer], now.ip, now.strong);
-        let first = offset / 4;
-        let count = (offset + u64::from(lanes) * bytes).div_ceil(4) - first;
-        let calm = access == Access::Read && !self.fresh.any(first, count);
-        if (calm && self.reads.is_full()) || (!calm && self.reads.any(first, count)) {
-            self.reads.tell_apart(&mut self.cells);
+        let (first, count) = words_around(offset, u64::from(lanes) * bytes);
+        if self.awaited.any(first, count) {
+            self.tell_apart();
         }
-        if calm {
-            self.reads.wait(Read { epoch, offset, lanes, bytes });
-            return None;
-        }
-        if access != Access::Read {
+        if access == Access::Read {
+            self.told = true;
+        } else {
             self.fresh.set(first, count, true);
             if now.copies {
                 self.under_way.set(first, count, true);
@@ -255,8 +370,8 @@ impl Block {
                 cell.complete(epoch.of_bytes(mask));
             }
         }
-        let first = offset / 4;
-        self.under_way.set(first, (offset + bytes).div_ceil(4) - first, false);
+        let (first, count) = words_around(offset, bytes);
+        self.under_way.set(first, count, false);
         self.define(offset, bytes, true);
     }
 
@@ -278,88 +393,7 @@ impl Block {
     }
 }
 
-/// Who accesses, and how.
-#[derive(Clone, Copy)]
-pub struct Party {
-    pub warp: u32,
-    pub lane: u32,
-    pub ip: u32,
-    pub strong: bool,
-    /// By the copy unit.
-    pub copies: bool,
-}
-
-/// An earlier access that nothing orders before this one.
-pub struct Clash {
-    pub access: Access,
-    pub ip: Option<u32>,
-    /// Warp and lane; none if it was the copy unit.
-    pub thread: Option<(u32, u32)>,
-    /// Another lane of the same warp, in the same instruction.
-    pub at_once: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn party(warp: u32, lane: u32, ip: u32) -> Party {
-        Party { warp, lane, ip, strong: false, copies: false }
-    }
-
-    /// Lanes 0 to 7 of warp 0 read words 0 to 7, then warp 1 writes word 5: which lane, in which
-    /// instruction, it races with.
-    fn read_and_write(then: impl Fn(&mut Block)) -> Option<(u32, u32)> {
-        let mut block = Block::new(2, 256);
-        block.start();
-        assert!(block.note_lanes(party(0, 0, 7), 8, 0, 4, Access::Read).is_none());
-        then(&mut block);
-        let clash = block.note(party(1, 0, 9), 20, 4, Access::Write)?;
-        let (warp, lane) = clash.thread?;
-        assert_eq!((clash.access, warp), (Access::Read, 0));
-        Some((lane, clash.ip?))
-    }
-
-    #[test]
-    fn reads_that_wait_are_found() {
-        let found = Some((5, 7));
-        assert_eq!(read_and_write(|_| {}), found);
-        assert_eq!(read_and_write(|block| block.barrier(&[0, 1], None)), None);
-        assert_eq!(read_and_write(|block| block.barrier(&[0], None)), found, "a barrier of one");
-        let many = |block: &mut Block| {
-            for _ in 0..10_000 {
-                assert!(block.note(party(0, 3, 8), 12, 4, Access::Read).is_none());
-            }
-        };
-        assert_eq!(read_and_write(many), found, "among many");
-        assert_eq!(read_and_write(Block::start), None, "of another CTA");
-    }
-
-    #[test]
-    fn a_read_finds_what_was_written_since_all_met() {
-        let mut block = Block::new(2, 256);
-        block.start();
-        let write = |block: &mut Block| block.note(party(0, 1, 4), 4, 4, Access::Write).is_none();
-        let read = |block: &mut Block| block.note_lanes(party(1, 0, 5), 4, 0, 4, Access::Read);
-        assert!(write(&mut block));
-        block.barrier(&[0, 1], None);
-        assert!(read(&mut block).is_none());
-        block.barrier(&[0, 1], None);
-        assert!(write(&mut block));
-        let clash = read(&mut block).expect("a race");
-        assert_eq!((clash.access, clash.ip, clash.thread), (Access::Write, Some(4), Some((0, 1))));
-    }
-
-    #[test]
-    fn a_copy_under_way_outlasts_a_barrier() {
-        let mut block = Block::new(2, 256);
-        block.start();
-        let copy = Party { copies: true, ..party(0, 0, 1) };
-        assert!(block.note(copy, 0, 16, Access::Write).is_none());
-        block.barrier(&[0, 1], None);
-        assert!(block.note(party(1, 0, 2), 8, 4, Access::Read).is_some());
-        block.landed(party(0, 0, 3), 0, 16);
-        block.barrier(&[0, 1], None);
-        assert!(block.note(party(1, 0, 2), 8, 4, Access::Read).is_none());
-    }
+/// Whether one warp, or the copy unit, did both.
+fn same_agent(a: Epoch, b: Epoch) -> bool {
+    a.who() >> 5 == b.who() >> 5
 }

@@ -8,6 +8,8 @@ pub struct Effect {
     pub first: u32,
     pub written: u16,
     pub read: u16,
+    /// How many instructions of the block, from this one on, only make values of values.
+    pub quiet: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! From a finding to a fault.
 
 use super::Sanitizer;
-use super::block::Clash;
+use super::clash::Clash;
 use crate::exec::Core;
 use crate::fault::{Access, FaultKind, MemorySpace, Near, Other, Use};
 

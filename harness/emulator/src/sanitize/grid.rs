@@ -13,7 +13,9 @@
 
 use std::collections::HashMap;
 
-use super::epoch::{Cell, Epoch, LATEST, WHO_BITS, words};
+use super::epoch::{Epoch, LATEST, WHO_BITS, words};
+use super::pages::{Memory, PAGE_BYTES};
+use super::shapes::{Footprint, Shape};
 use crate::fault::Access;
 use crate::memory::{AllocationKind, Range};
 
@@ -63,46 +65,14 @@ impl Cta {
     }
 }
 
-const PAGE_WORDS: usize = 1024;
-
-type Epochs = Option<Box<[Epoch; PAGE_WORDS]>>;
-
-/// The last accesses of some words: lists that are made when something is noted in them, since most
-/// memory is read by many and written by none, or written by one.
-#[derive(Default)]
-struct Page {
-    write: Epochs,
-    read: Epochs,
-    other: Epochs,
-}
-
-impl Page {
-    #[inline(always)]
-    fn cell(&self, word: usize) -> Cell {
-        let of = |list: &Epochs| list.as_ref().map_or(Epoch::default(), |list| list[word]);
-        Cell { write: of(&self.write), read: of(&self.read), other: of(&self.other) }
-    }
-
-    #[inline(always)]
-    fn keep(&mut self, word: usize, before: Cell, cell: Cell) {
-        let keep = |list: &mut Epochs, before: Epoch, epoch: Epoch| {
-            if epoch != before {
-                list.get_or_insert_with(|| Box::new([Epoch::default(); PAGE_WORDS]))[word] = epoch;
-            }
-        };
-        keep(&mut self.write, before.write, cell.write);
-        keep(&mut self.read, before.read, cell.read);
-        keep(&mut self.other, before.other, cell.other);
-    }
-}
-
-/// The pages of an allocation's words.
-type Pages = Vec<Option<Box<Page>>>;
+/// Bytes that a warp's access may lie among and be taken for one stretch.
+const WIDEST: u64 = 8 * PAGE_BYTES;
 
 /// Takes note of what an instruction does in one allocation.
 pub struct Notes<'a> {
-    /// None where there is nobody to race with.
-    pages: Option<&'a mut Pages>,
+    memory: &'a mut Memory,
+    /// Otherwise there is nobody to race with.
+    watched: bool,
     knows: &'a View,
     me: u32,
     epoch: Epoch,
@@ -115,12 +85,66 @@ pub struct Notes<'a> {
 pub type Clash = (Access, Option<u32>, u32);
 
 impl Notes<'_> {
+    /// Where the lanes of an access stand: see [`super::shapes::Shapes::footprint`].
+    #[inline(always)]
+    pub fn footprint(&mut self, hint: u32, at: &[u32; 32], bytes: u32, mask: u32) -> Footprint {
+        if self.memory.waiting.is_full() {
+            self.memory.tell_apart();
+            self.memory.waiting.make_room();
+        }
+        self.memory.waiting.shapes.footprint(hint, at, bytes, mask)
+    }
+
+    #[inline(always)]
+    pub fn shape(&self, print: Footprint) -> &Shape {
+        self.memory.waiting.shapes.of(print)
+    }
+
+    /// Note an access by the lanes of a warp, at an address inside of the allocation; whether nothing is
+    /// wrong with it.
+    #[inline(always)]
+    pub fn add_all(&mut self, print: Footprint) -> bool {
+        if !self.watched {
+            return true;
+        }
+        let Self { memory, me, access, .. } = self;
+        let at = print.at - self.base;
+        let calm = if print.span <= WIDEST {
+            memory.is_calm(at, print.span, *access, *me)
+        } else {
+            self.is_calm_by_stretches(print)
+        };
+        if calm {
+            self.memory.waiting.wait(self.epoch, Footprint { at, ..print }, self.access);
+            return true;
+        }
+        self.add_each(print)
+    }
+
+    #[inline(never)]
+    fn is_calm_by_stretches(&mut self, print: Footprint) -> bool {
+        let shape = self.shape(print).clone();
+        shape.stretches(print, print.mask).all(|stretch| {
+            self.memory.is_calm(stretch.at - self.base, stretch.all(), self.access, self.me)
+        })
+    }
+
+    /// The same, in the words.
+    #[inline(never)]
+    fn add_each(&mut self, print: Footprint) -> bool {
+        let shape = self.shape(print).clone();
+        let mut stretches = shape.stretches(print, print.mask);
+        stretches.all(|stretch| self.add(stretch.at, stretch.all()).is_none())
+    }
+
     /// Note an access to `bytes` at an address inside of the allocation; the earlier one that it races
     /// with.
     #[inline(always)]
     pub fn add(&mut self, at: u64, bytes: u64) -> Option<Clash> {
-        let offset = at - self.base;
-        for (word, mask) in words(offset, bytes) {
+        if !self.watched {
+            return None;
+        }
+        for (word, mask) in words(at - self.base, bytes) {
             let clash = self.word(word as usize, mask);
             if clash.is_some() {
                 return clash;
@@ -132,14 +156,8 @@ impl Notes<'_> {
     #[inline(always)]
     fn word(&mut self, word: usize, mask: u64) -> Option<Clash> {
         let (knows, me) = (self.knows, self.me);
-        let page = self.pages.as_mut()?.get_mut(word / PAGE_WORDS)?.get_or_insert_default();
-        let word = word % PAGE_WORDS;
-        let before = page.cell(word);
-        let mut cell = before;
         let ordered = |then: Epoch| then.who() == me || knows.knows(then.who(), then.time());
-        let same = |a: Epoch, b: Epoch| a.who() == b.who();
-        let clash = cell.note(self.epoch.of_bytes(mask), self.access, ordered, same);
-        page.keep(word, before, cell);
+        let clash = self.memory.note(word, self.epoch.of_bytes(mask), self.access, ordered);
         clash.map(|(then, access)| (access, then.ip(), then.who()))
     }
 }
@@ -154,7 +172,7 @@ pub struct Grid {
     current: Cta,
     objects: HashMap<u64, View>,
     /// By the allocations' places in the table.
-    pages: Vec<Pages>,
+    memories: Vec<Memory>,
 }
 
 impl Grid {
@@ -166,7 +184,7 @@ impl Grid {
             now: 0,
             current: Cta::default(),
             objects: HashMap::new(),
-            pages: Vec::new(),
+            memories: Vec::new(),
         }
     }
 
@@ -228,19 +246,15 @@ impl Grid {
         // Nobody can write what is constant.
         let watched =
             !self.alone && self.time < LATEST && range.info.kind != AllocationKind::Constant;
-        let pages = watched.then(|| {
-            if self.pages.len() <= index {
-                self.pages.resize_with(index + 1, Vec::new);
-            }
-            let pages = &mut self.pages[index];
-            if pages.is_empty() {
-                let words = (range.end() - base).div_ceil(4) as usize;
-                pages.resize_with(words.div_ceil(PAGE_WORDS), || None);
-            }
-            pages
-        });
+        if self.memories.len() <= index {
+            self.memories.resize_with(index + 1, Memory::new);
+        }
+        let memory = &mut self.memories[index];
+        if watched {
+            memory.watch(range.end() - base);
+        }
         let (me, knows) = (self.now, &self.current.knows);
         let epoch = Epoch::new(me, self.time, ip, strong);
-        Notes { pages, knows, me, epoch, access, base }
+        Notes { memory, watched, knows, me, epoch, access, base }
     }
 }

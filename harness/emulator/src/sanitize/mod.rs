@@ -8,12 +8,13 @@
 //!
 //! ```text
 //! watch.rs     around each instruction that matters
-//! whole.rs     loads and stores of a warp at once, in runs (runs.rs)
+//! whole.rs     loads and stores of a warp at once, by how its lanes stand to each other (shapes.rs, runs.rs)
 //! access.rs    the same lane by lane, and atomics: where something may be wrong
 //! effect.rs    what an instruction does to memory and order: from lowering, one for each
 //! epoch.rs     an access in 64 bits, and the last accesses of a word
-//! block.rs     order within a CTA (vector clocks of its warps; lanes.rs: of lanes), shared memory (reads.rs)
-//! grid.rs      order between CTAs, global memory
+//! block.rs     order within a CTA (vector clocks of its warps; lanes.rs: of lanes), shared memory
+//! grid.rs      order between CTAs, global memory (pages.rs)
+//! waiting.rs   accesses that have not got to their words yet
 //! registers.rs which lanes of which registers hold a value
 //! fault.rs     from a finding to a fault
 //! ```
@@ -41,14 +42,19 @@
 mod access;
 mod bits;
 mod block;
+mod clash;
 mod effect;
 mod epoch;
 mod fault;
 mod grid;
 mod lanes;
-mod reads;
+#[cfg(test)]
+mod late;
+mod pages;
 mod registers;
 mod runs;
+mod shapes;
+mod waiting;
 mod watch;
 mod whole;
 
@@ -56,7 +62,7 @@ pub use block::Block;
 pub use effect::{Deed, Effect, Touch};
 pub use fault::Earlier;
 pub use registers::Registers;
-pub use watch::{after, before, leaving, matters, range};
+pub use watch::{after, before, leaving, matters, quiet, range};
 
 use crate::fault::MemorySpace;
 
@@ -73,7 +79,6 @@ pub struct Sanitizer {
     /// Of the instruction that runs, the lanes whose result needs one source only (`watch.rs`).
     decided: u32,
     is_well: whole::IsWell,
-    shapes: runs::Shapes,
     /// The allocation of the latest global access, by its place in the table.
     range: Option<usize>,
     /// The first read, by each instruction, of what nobody had written.
@@ -93,7 +98,6 @@ impl Sanitizer {
             loaded: [0; 32],
             decided: 0,
             is_well: whole::of_this_processor(),
-            shapes: runs::Shapes::default(),
             range: None,
             reads: std::collections::HashMap::new(),
             earlier: None,
@@ -114,7 +118,7 @@ impl Sanitizer {
         if let Some(block) = &mut self.block {
             let (warp, ip) = (self.warp, self.ip);
             block.landed(
-                block::Party { warp, lane, ip, strong: false, copies: false },
+                clash::Party { warp, lane, ip, strong: false, copies: false },
                 offset,
                 bytes,
             );

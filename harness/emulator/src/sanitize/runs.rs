@@ -52,8 +52,9 @@ fn stepping(at: &[u32; 32], bytes: u32) -> u32 {
 }
 
 impl Runs {
+    /// Those of all lanes, `bytes` each.
     #[inline(always)]
-    fn of(at: &[u32; 32], bytes: u32) -> Self {
+    pub fn of(at: &[u32; 32], bytes: u32) -> Self {
         Self { left: u32::MAX, follows: stepping(at, bytes), same: stepping(at, 0) }
     }
 
@@ -62,42 +63,6 @@ impl Runs {
     pub fn among(self, mask: u32) -> Self {
         let both = mask & mask >> 1;
         Self { left: mask, follows: self.follows & both, same: self.same & both }
-    }
-}
-
-/// How the lanes of a few accesses stood to each other, since the same registers are used again and again
-/// with other offsets: to see that nothing has moved is cheaper than to find runs.
-#[derive(Default)]
-pub struct Shapes([Shape; 4]);
-
-#[derive(Clone, Copy)]
-struct Shape {
-    at: [u32; 32],
-    bytes: u32,
-    runs: Runs,
-}
-
-impl Default for Shape {
-    fn default() -> Self {
-        // As far as the runs of no bytes go, this is true.
-        Self { at: [0; 32], bytes: 0, runs: Runs { left: 0, follows: 0, same: 0 } }
-    }
-}
-
-impl Shapes {
-    /// The runs of all lanes, `bytes` each; `hint` is the same for accesses that may be alike.
-    #[inline(always)]
-    pub fn runs(&mut self, hint: u32, at: &[u32; 32], bytes: u32) -> Runs {
-        let shape = &mut self.0[hint as usize & 3];
-        let moved = at[0].wrapping_sub(shape.at[0]);
-        let mut others = shape.bytes ^ bytes;
-        for (at, was) in at.iter().zip(&shape.at) {
-            others |= at.wrapping_sub(*was) ^ moved;
-        }
-        if others != 0 {
-            *shape = Shape { at: *at, bytes, runs: Runs::of(at, bytes) };
-        }
-        shape.runs
     }
 }
 
@@ -139,16 +104,5 @@ mod tests {
         assert_eq!(runs(|lane| 4 * lane, 0xf000_00f0), [(4, 4, false), (28, 4, false)]);
         assert_eq!(runs(|lane| lane.wrapping_sub(31) * 4, u32::MAX), [(0, 32, false)]);
         assert_eq!(runs(|_| 0, 0), []);
-    }
-
-    #[test]
-    fn what_has_moved_as_a_whole_has_the_same_runs() {
-        let mut shapes = Shapes::default();
-        let mut runs = |first: u32, step: u32, bytes: u32| {
-            let at = std::array::from_fn(|lane| first + step * lane as u32);
-            shapes.runs(0, &at, bytes).count()
-        };
-        assert_eq!([runs(0, 4, 4), runs(400, 4, 4), runs(400, 4, 8)], [1, 1, 32]);
-        assert_eq!([runs(400, 8, 8), runs(8, 8, 4), runs(8, 0, 4)], [1, 32, 1]);
     }
 }

@@ -1,7 +1,7 @@
 //! Around each instruction: what it is about to do, what it has done.
 
 use super::access::access;
-use super::block::Party;
+use super::clash::Party;
 use super::fault::Accessed;
 use super::{Deed, Sanitizer};
 use crate::exec::{Core, Flow};
@@ -29,8 +29,23 @@ fn with(core: &mut Core, f: impl FnOnce(&mut Sanitizer, &mut Core) -> Verdict) -
     verdict
 }
 
-/// Whether the instruction at `ip` has to be looked at before and after: not one that makes values of
-/// defined values, or that goes to memory where nothing can be wrong.
+/// How many instructions from the one at `ip` on, in its block, need not be looked at: they make values of
+/// values, and all are defined.
+///
+/// # Safety
+/// As for the instruction's handler.
+#[inline(always)]
+pub unsafe fn quiet(core: &Core, ip: u32) -> usize {
+    // SAFETY: the warp that runs set it.
+    if unsafe { (*core.defined).all_defined() } {
+        core.program.effects[ip as usize].quiet.into()
+    } else {
+        0
+    }
+}
+
+/// Whether the instruction at `ip` has to be looked at before and after: not one that goes to memory where
+/// nothing can be wrong.
 ///
 /// # Safety
 /// As for the instruction's handler.
@@ -43,7 +58,7 @@ pub unsafe fn matters(core: &mut Core, inst: &Inst, ip: u32) -> bool {
     let (touch, access) = match core.program.effects[ip as usize].deed {
         Deed::Load(touch) => (touch, Access::Read),
         Deed::Store(touch) => (touch, Access::Write),
-        deed => return !deed.is_quiet(),
+        _ => return true,
     };
     let Some(mut sanitizer) = core.sanitizer.take() else { return false };
     sanitizer.ip = ip;

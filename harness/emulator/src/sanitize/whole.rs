@@ -1,13 +1,14 @@
 //! Loads and stores of a whole warp at once, where all is well.
 //!
 //! What nearly every access asks is whether these bytes are all defined and whether nobody unknown to this
-//! warp has used them. It is asked here for *runs* of lanes whose bytes follow each other; where an answer
-//! is not the usual one, `access.rs` looks again from the first lane on, lane by lane, and finds out what
-//! is wrong, if anything is. What has been noted until then does no harm: a lane orders itself.
+//! warp has used them. It is asked here for all bytes from the lowest to the highest, and where they have
+//! gaps, for *runs* of lanes whose bytes follow each other; where an answer is not the usual one, `access.rs`
+//! looks again from the first lane on, lane by lane, and finds out what is wrong, if anything is. What has
+//! been noted until then does no harm: a lane orders itself.
 
-use super::block::{Block, Party};
+use super::block::Block;
 use super::grid::Notes;
-use super::runs::{Run, Runs};
+use super::shapes::{Footprint, Shape, Stretch};
 use super::{Sanitizer, Touch};
 use crate::exec::access::{Element, GLOBAL, LOCAL, SHARED};
 use crate::exec::{Core, Lane, Level};
@@ -59,85 +60,90 @@ unsafe fn gather(core: &Core, inst: &Inst, at: &mut [u32; 32]) -> Option<(Memory
 
 /// What is known of a memory's bytes.
 trait Shadow {
-    /// Whether the bytes are of this memory.
-    fn holds(&self, at: u32, bytes: u64) -> bool;
+    fn shape(&self, print: Footprint) -> &Shape;
     /// Whether somebody has written some of the bytes.
-    fn is_defined(&self, at: u32, bytes: u64) -> bool;
-    fn is_defined_whole(&self, at: u32, bytes: u64) -> bool;
-    fn define(&mut self, at: u32, bytes: u64);
-    /// Note the access by the lanes of a run, `bytes` each; whether nothing is wrong with it.
-    fn note(&mut self, run: Run, at: u32, bytes: u64) -> bool;
+    fn is_defined(&self, at: u64, bytes: u64) -> bool;
+    fn is_defined_whole(&self, at: u64, bytes: u64) -> bool;
+    /// The same for what is between the lanes, too; no if that takes long to say.
+    fn is_defined_throughout(&self, print: Footprint) -> bool;
+    fn define(&mut self, at: u64, bytes: u64);
+    /// Note the access; whether nothing is wrong with it.
+    fn note(&mut self, print: Footprint, access: Access) -> bool;
 }
 
 struct Shared<'a> {
     block: &'a mut Block,
-    len: u64,
     warp: u32,
     ip: u32,
-    access: Access,
 }
 
 impl Shadow for Shared<'_> {
     #[inline(always)]
-    fn holds(&self, at: u32, bytes: u64) -> bool {
-        u64::from(at) + bytes <= self.len
+    fn shape(&self, print: Footprint) -> &Shape {
+        self.block.shape(print)
     }
 
     #[inline(always)]
-    fn is_defined(&self, at: u32, bytes: u64) -> bool {
-        self.block.is_defined(at.into(), bytes)
+    fn is_defined(&self, at: u64, bytes: u64) -> bool {
+        self.block.is_defined(at, bytes)
     }
 
     #[inline(always)]
-    fn is_defined_whole(&self, at: u32, bytes: u64) -> bool {
-        self.block.is_defined_whole(at.into(), bytes)
+    fn is_defined_whole(&self, at: u64, bytes: u64) -> bool {
+        self.block.is_defined_whole(at, bytes)
     }
 
     #[inline(always)]
-    fn define(&mut self, at: u32, bytes: u64) {
-        self.block.define(at.into(), bytes, true);
+    fn is_defined_throughout(&self, print: Footprint) -> bool {
+        print.is_narrow() && self.block.is_defined_whole(print.at, print.span)
     }
 
     #[inline(always)]
-    fn note(&mut self, Run { lane, lanes, same }: Run, at: u32, bytes: u64) -> bool {
-        let party = Party { warp: self.warp, lane, ip: self.ip, strong: false, copies: false };
-        let lanes = if same { 1 } else { lanes };
-        self.block.note_lanes(party, lanes, at.into(), bytes, self.access).is_none()
+    fn define(&mut self, at: u64, bytes: u64) {
+        self.block.define(at, bytes, true);
+    }
+
+    #[inline(always)]
+    fn note(&mut self, print: Footprint, access: Access) -> bool {
+        self.block.note_all(self.warp, self.ip, print, access)
     }
 }
 
 struct Global<'a> {
     notes: Notes<'a>,
     range: &'a Range,
-    /// Of all addresses, the upper half.
-    upper: u64,
 }
 
 impl Shadow for Global<'_> {
     #[inline(always)]
-    fn holds(&self, at: u32, bytes: u64) -> bool {
-        self.range.holds(self.upper + u64::from(at), bytes)
+    fn shape(&self, print: Footprint) -> &Shape {
+        self.notes.shape(print)
     }
 
     #[inline(always)]
-    fn is_defined(&self, at: u32, bytes: u64) -> bool {
-        self.range.is_defined(self.upper + u64::from(at), bytes)
+    fn is_defined(&self, at: u64, bytes: u64) -> bool {
+        self.range.is_defined(at, bytes)
     }
 
     #[inline(always)]
-    fn is_defined_whole(&self, at: u32, bytes: u64) -> bool {
-        self.range.is_defined_whole(self.upper + u64::from(at), bytes)
+    fn is_defined_whole(&self, at: u64, bytes: u64) -> bool {
+        self.range.is_defined_whole(at, bytes)
     }
 
     #[inline(always)]
-    fn define(&mut self, at: u32, bytes: u64) {
-        self.range.define(self.upper + u64::from(at), bytes);
+    fn is_defined_throughout(&self, print: Footprint) -> bool {
+        let range = self.range;
+        range.is_all_defined() || print.is_narrow() && range.is_defined_whole(print.at, print.span)
     }
 
     #[inline(always)]
-    fn note(&mut self, Run { lanes, same, .. }: Run, at: u32, bytes: u64) -> bool {
-        let lanes = if same { 1 } else { u64::from(lanes) };
-        self.notes.add(self.upper + u64::from(at), bytes * lanes).is_none()
+    fn define(&mut self, at: u64, bytes: u64) {
+        self.range.define(at, bytes);
+    }
+
+    #[inline(always)]
+    fn note(&mut self, print: Footprint, _: Access) -> bool {
+        self.notes.add_all(print)
     }
 }
 
@@ -186,17 +192,18 @@ unsafe fn is_well(
     let mut at = [0; 32];
     // SAFETY: passed on.
     let Some((space, upper)) = (unsafe { gather(core, inst, &mut at) }) else { return false };
-    let runs = sanitizer.shapes.runs(inst.a / SLOT as u32, &at, touch.all() as u32);
+    let (hint, bytes) = (inst.a / SLOT as u32, touch.all() as u32);
     let (warp, ip) = (sanitizer.warp, sanitizer.ip);
     if space == MemorySpace::Shared {
         let Some(block) = sanitizer.block.as_deref_mut() else { return false };
-        let len = core.shared_len;
+        let print = block.footprint(hint, &at, bytes, core.mask);
+        if print.at + print.span > core.shared_len {
+            return false;
+        }
         let base = core.shared.expose_provenance() as u64;
-        let accesses = Accesses { at: &at, base, runs, mask: core.mask, touch };
-        // SAFETY: passed on.
-        return unsafe {
-            accesses.are_well(core, inst, &mut Shared { block, len, warp, ip, access }, access)
-        };
+        let accesses = Accesses { at: &at, base, print, touch };
+        // SAFETY: passed on; the lanes' bytes have been found in memory.
+        return unsafe { accesses.are_well(core, inst, Shared { block, warp, ip }, access) };
     }
     let memory = core.memory;
     let first = upper + u64::from(at[0]);
@@ -209,10 +216,16 @@ unsafe fn is_well(
     };
     sanitizer.range = Some(index);
     let range = memory.range(index);
-    let notes = sanitizer.grid.notes(range, index, access, ip, false);
-    let accesses = Accesses { at: &at, base: upper, runs, mask: core.mask, touch };
-    // SAFETY: passed on.
-    unsafe { accesses.are_well(core, inst, &mut Global { notes, range, upper }, access) }
+    let mut notes = sanitizer.grid.notes(range, index, access, ip, false);
+    let print = notes.footprint(hint, &at, bytes, core.mask);
+    let print = Footprint { at: upper + print.at, ..print };
+    // What goes around the end of the lower half is not where it seems to be.
+    if print.at + print.span > upper + (1 << 32) || !range.holds(print.at, print.span) {
+        return false;
+    }
+    let accesses = Accesses { at: &at, base: upper, print, touch };
+    // SAFETY: passed on; the lanes' bytes have been found in memory.
+    unsafe { accesses.are_well(core, inst, Global { notes, range }, access) }
 }
 
 /// An access by the lanes of a warp.
@@ -220,97 +233,73 @@ struct Accesses<'a> {
     at: &'a [u32; 32],
     /// What the lanes' places count from: an address of the host.
     base: u64,
-    /// Of all lanes.
-    runs: Runs,
-    mask: u32,
+    print: Footprint,
     touch: Touch,
 }
 
 impl Accesses<'_> {
     /// # Safety
-    /// As for the instruction's handler.
+    /// The lanes' bytes must lie in memory; and as for the instruction's handler.
     #[inline(always)]
     unsafe fn are_well(
         &self,
         core: &Core,
         inst: &Inst,
-        shadow: &mut impl Shadow,
+        mut shadow: impl Shadow,
         access: Access,
     ) -> bool {
+        let print = self.print;
+        let whole = shadow.is_defined_throughout(print);
         if access == Access::Read {
-            return self.read(shadow);
+            let defined = whole || {
+                let mut stretches = shadow.shape(print).stretches(print, print.mask);
+                stretches.all(|stretch| shadow.is_defined_whole(stretch.at, stretch.all()))
+            };
+            return defined && shadow.note(print, Access::Read);
         }
-        // SAFETY: passed on.
-        unsafe { self.write(core, inst, shadow) }
-    }
-
-    /// The first place of a run, and its bytes.
-    #[inline(always)]
-    fn stretch(&self, run: Run) -> (u32, u64) {
-        let lanes = if run.same { 1 } else { run.lanes };
-        (self.at[run.lane as usize & 31], self.touch.all() * u64::from(lanes))
-    }
-
-    #[inline(always)]
-    fn read(&self, shadow: &mut impl Shadow) -> bool {
-        let mut latest = None;
-        for run in self.runs.among(self.mask) {
-            let stretch = self.stretch(run);
-            // Lanes that read the same are one reader.
-            if latest.replace(stretch) == Some(stretch) {
-                continue;
-            }
-            let (at, bytes) = stretch;
-            let well = shadow.holds(at, bytes)
-                && shadow.is_defined_whole(at, bytes)
-                && shadow.note(run, at, self.touch.all());
-            if !well {
-                return false;
-            }
+        // Otherwise two lanes may store to one place.
+        if !shadow.shape(print).ascends(print.mask) {
+            return false;
         }
-        true
-    }
-
-    /// # Safety
-    /// As for [`Self::are_well`].
-    #[inline(always)]
-    unsafe fn write(&self, core: &Core, inst: &Inst, shadow: &mut impl Shadow) -> bool {
-        let runs = self.runs.among(self.mask);
-        let (mut behind, mut blank) = (0, 0);
-        for run in runs {
-            let (at, bytes) = self.stretch(run);
-            // Two lanes may store to one place.
-            if run.same || u64::from(at) < behind || !shadow.holds(at, bytes) {
-                return false;
-            }
-            behind = u64::from(at) + bytes;
-            if !shadow.is_defined_whole(at, bytes) {
-                for lane in run.lane..run.lane + run.lanes {
-                    let at = self.at[lane as usize & 31];
-                    blank |= u32::from(!shadow.is_defined(at, self.touch.all())) << lane;
-                }
-            }
-        }
+        let blank = if whole { 0 } else { self.blank(&shadow) };
         // A store that changes nothing harms nobody.
-        // SAFETY: passed on; the lanes' bytes have been found in memory.
-        let changing = unsafe { self.changing(core, inst) };
-        for run in runs.among(blank | changing) {
-            let (at, _) = self.stretch(run);
-            if !shadow.note(run, at, self.touch.all()) {
-                return false;
-            }
+        // SAFETY: passed on.
+        let noted = blank | unsafe { self.changing(core, inst) };
+        if noted != 0 && !shadow.note(Footprint { mask: noted, ..print }, Access::Write) {
+            return false;
         }
-        for run in runs {
-            let (at, bytes) = self.stretch(run);
-            shadow.define(at, bytes);
+        if !whole {
+            self.define(&mut shadow);
         }
         true
+    }
+
+    /// Lanes that store where nobody has written yet.
+    #[inline(never)]
+    fn blank(&self, shadow: &impl Shadow) -> u32 {
+        let print = self.print;
+        let mut blank = 0;
+        for Stretch { lane, lanes, at, bytes } in shadow.shape(print).stretches(print, print.mask) {
+            for later in 0..lanes {
+                let defined = shadow.is_defined(at + u64::from(later) * bytes, bytes);
+                blank |= u32::from(!defined) << (lane + later);
+            }
+        }
+        blank
+    }
+
+    #[inline(never)]
+    fn define(&self, shadow: &mut impl Shadow) {
+        let shape = shadow.shape(self.print).clone();
+        for stretch in shape.stretches(self.print, self.print.mask) {
+            shadow.define(stretch.at, stretch.all());
+        }
     }
 
     /// Lanes that store something else than what is there.
     ///
     /// # Safety
-    /// The lanes' bytes must lie in memory; and as for the instruction's handler.
+    /// As for [`Self::are_well`].
     #[inline(always)]
     unsafe fn changing(&self, core: &Core, inst: &Inst) -> u32 {
         // SAFETY: passed on.
@@ -320,13 +309,13 @@ impl Accesses<'_> {
                 2 => self.differing::<u16>(core, inst),
                 4 => self.differing::<u32>(core, inst),
                 8 => self.differing::<u64>(core, inst),
-                _ => self.mask,
+                _ => self.print.mask,
             }
         }
     }
 
     /// # Safety
-    /// As for [`Self::changing`].
+    /// As for [`Self::are_well`].
     #[inline(always)]
     unsafe fn differing<E: Element + PartialEq>(&self, core: &Core, inst: &Inst) -> u32 {
         let mut differing = 0;
@@ -343,6 +332,6 @@ impl Accesses<'_> {
                 differing |= u32::from(there != E::narrow(*value)) << lane;
             }
         }
-        differing & self.mask
+        differing & self.print.mask
     }
 }

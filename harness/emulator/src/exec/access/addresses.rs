@@ -64,6 +64,17 @@ impl Addresses {
         self.of.iter().fold(0, |any, address| any | address) & (bytes - 1) != 0
     }
 
+    /// Whether no address is below the one before. They must be those of allocations, which are below the
+    /// middle of all addresses.
+    #[inline(always)]
+    pub fn ascend(&self) -> bool {
+        let mut below = 0;
+        for l in 0..31 {
+            below |= self.of[l + 1].wrapping_sub(self.of[l]);
+        }
+        below >> 63 == 0
+    }
+
     /// Whether `bytes` from every address lie in `base..end`.
     #[inline(always)]
     pub fn within(&self, base: u64, end: u64, bytes: u64) -> bool {

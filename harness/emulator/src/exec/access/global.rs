@@ -92,19 +92,21 @@ fn count_run(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: A
 #[inline(never)]
 fn count(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Access) {
     let write = access != Access::Read;
-    let mut of = [0; 32];
-    let mut count = 0;
-    for lane in active(core.mask) {
-        of[count] = at.of[lane];
-        count += 1;
-    }
-    let of = &mut of[..count];
-    if !of.is_sorted() {
-        of.sort_unstable();
-    }
+    let mut some = [0; 32];
+    let of = if core.mask == u32::MAX && at.ascend() {
+        &at.of[..]
+    } else {
+        let mut count = 0;
+        for lane in active(core.mask) {
+            some[count] = at.of[lane];
+            count += 1;
+        }
+        some[..count].sort_unstable();
+        &some[..count]
+    };
     // Almost always all in one allocation, the cached one; else in a few, one after the other.
     let mut sectors = Sectors::default();
-    let mut rest = &*of;
+    let mut rest = of;
     while let &[first, ..] = rest {
         let entry = &core.caches[inst.cache as usize];
         let range = match &entry.range {
