@@ -86,3 +86,39 @@ fn functions_call_themselves_and_are_called_through_pointers() {
         .code(0)
         .stdout_contains("no error 0 wrong");
 }
+
+#[test]
+fn programs_may_call_the_driver_itself() {
+    Nibble::new(["run", "driver.cu"])
+        .file("driver.cu", include_str!("programs/whole/driver.cu"))
+        .run()
+        .code(0)
+        .stdout_contains("1000 elements by the driver");
+}
+
+#[test]
+fn a_program_needs_no_flags_of_its_own() {
+    // A `lerp` of one's own is ambiguous in C++20; the lambda needs a flag; the header is not the
+    // compiler's.
+    const PROGRAM: &str = "#include <cmath>\n#include <cstdio>\n#include <cuda_profiler_api.h>\n\
+        inline __host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }\n\
+        template <class F> __global__ void run(float* p, F f) { p[0] = f(2.0f); }\n\
+        int main() {\n  float* p;\n  cudaMallocManaged(&p, 4);\n  cudaProfilerStart();\n  \
+        run<<<1, 1>>>(p, [] __device__(float x) { return lerp(1.0f, x, 0.5f); });\n  \
+        cudaDeviceSynchronize();\n  cudaProfilerStop();\n  printf(\"%g\\n\", *p);\n}\n";
+    Nibble::new(["run", "lerp.cu"]).file("lerp.cu", PROGRAM).run().code(0).stdout_contains("1.5\n");
+}
+
+#[test]
+fn a_function_that_is_nowhere_is_named() {
+    let needs = |declaration: &str, call: &str| {
+        let program = format!("{declaration}\nint main() {{ return {call}; }}\n");
+        Nibble::new(["run", "f.cu"]).file("f.cu", &program).run().code(3)
+    };
+    needs("int gold(int*);", "gold(nullptr)")
+        .stderr_contains("the program needs `gold`, defined nowhere: a program is one file");
+    needs("extern \"C\" int cuLinkCreate_v9();", "cuLinkCreate_v9()")
+        .stderr_contains("a function of the driver that the emulator does not provide");
+    needs("extern \"C\" int cublasCreate_v2(void*);", "cublasCreate_v2(nullptr)")
+        .stderr_contains("of the library cublas: there are the runtime and the driver only");
+}

@@ -15,6 +15,7 @@ pub mod process;
 mod declaration;
 mod error;
 mod failure;
+mod headers;
 mod image;
 mod includes;
 mod name;

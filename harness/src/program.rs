@@ -8,6 +8,7 @@
 //! It is the user's own program on the user's own machine: there is no judge and no sandbox. It should
 //! have a process to itself, since it may exit, or crash, as it likes.
 
+use std::error::Error as _;
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,26 @@ use crate::{Config, Error, Event, gpus};
 /// What a program is compiled for where nobody says: the architecture on which everything runs here
 /// that runs at all, block-scaled FP4 `mma` included.
 const ARCH: &str = "sm_120a";
+
+/// What its author may have told nvcc, and what changes no program that does not need it.
+const EXTENSIONS: [&str; 2] = ["--extended-lambda", "--expt-relaxed-constexpr"];
+
+/// Without a word from the author: what solutions are compiled as, and nvcc's own default, in which a
+/// function of the program's may be called `lerp`.
+const LANGUAGES: [&str; 2] = ["-std=c++20", "-std=c++17"];
+
+/// With which flags to try, one after the other.
+fn flags(directives: &[String]) -> Vec<Vec<String>> {
+    let bare = |flag: &str| flag.trim_start_matches('-').to_owned();
+    let asked = |wanted: &str| directives.iter().any(|flag| bare(flag) == bare(wanted));
+    let extensions = EXTENSIONS.into_iter().filter(|flag| !asked(flag)).map(str::to_owned);
+    let all: Vec<String> = directives.iter().cloned().chain(extensions).collect();
+    if directives.iter().any(|flag| bare(flag).starts_with("std")) {
+        return vec![all];
+    }
+    let with = |language: &str| all.iter().cloned().chain([language.to_owned()]).collect();
+    LANGUAGES.into_iter().map(with).collect()
+}
 
 /// A compiled program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,15 +83,27 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
     let arch = config.arch.clone().or(directives.arch).unwrap_or_else(|| ARCH.to_owned());
     let search = Search::from_environment(config.nvcc.clone()).map_err(Error::from)?;
     let toolchain = search.find_or_install(&config.interrupt, emit).map_err(Error::from)?;
-    let request = compile::Request {
-        source: &source,
-        arch: &arch,
-        parameters: &[],
-        flags: &directives.nvcc,
-        target: compile::Target::Program,
-        limit: config.limits.compile,
+    let mut compile = |flags: &[String]| {
+        let request = compile::Request {
+            source: &source,
+            arch: &arch,
+            parameters: &[],
+            flags,
+            target: compile::Target::Program,
+            limit: config.limits.compile,
+        };
+        compile::compile(&toolchain, &request, &config.interrupt, emit)
     };
-    match compile::compile(&toolchain, &request, &config.interrupt, emit) {
+    let mut tries = flags(&directives.nvcc).into_iter();
+    let first = compile(&tries.next().unwrap_or_default());
+    // The first complaint counts, as of the language that is documented.
+    let made = match first {
+        Err(CompileError::Rejected { .. }) => {
+            tries.find_map(|flags| compile(&flags).ok()).map_or(first, Ok)
+        }
+        first => first,
+    };
+    match made {
         Ok(artifact) => {
             let compile::Artifact { library, kernels, .. } = artifact;
             Ok(Program { library, arch, kernels, scrutiny: config.scrutiny })
@@ -78,6 +111,26 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
         Err(CompileError::Machine(error)) => Err(BuildError::Other(error.into())),
         Err(error) => Err(BuildError::Compile(error)),
     }
+}
+
+/// Why a library cannot be opened: what the linker says, with what a missing function may be of.
+fn unopened(error: &libloading::Error) -> String {
+    let said = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    let Some((_, symbol)) = said.split_once("undefined symbol: ") else { return said };
+    let symbol = symbol.split([' ', ',', '(']).next().unwrap_or(symbol);
+    let capital = |prefix: &str| {
+        let rest = symbol.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
+    let library = ["cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl", "nvrtc"];
+    let what = if capital("cu") {
+        "a function of the driver that the emulator does not provide".to_owned()
+    } else if let Some(name) = library.iter().find(|name| symbol.starts_with(**name)) {
+        format!("of the library {name}: there are the runtime and the driver only")
+    } else {
+        "defined nowhere: a program is one file, which may #include its others".to_owned()
+    };
+    format!("the program needs `{}`, {what}", compile::plain(symbol))
 }
 
 type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
@@ -97,7 +150,7 @@ pub fn enter(
     emulator::start(&program.arch, &program.kernels, program.scrutiny)?;
     // SAFETY: it runs whatever the library contains, which is what it is for.
     let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| unopened(&error))?;
     // Its exit handlers may point into it.
     let library = std::mem::ManuallyDrop::new(library);
     // SAFETY: C and C++ give `main` this type, or one that may be called as if it had.

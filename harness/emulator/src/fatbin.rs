@@ -115,7 +115,41 @@ pub unsafe fn container_of<'a>(wrapper: *const c_void) -> Result<&'a [u8], Fatbi
     if data.is_null() {
         return Err(FatbinError::Magic);
     }
-    // SAFETY: the caller promises a container, which has a header.
+    // SAFETY: the caller promises a container.
+    unsafe { container(data) }
+}
+
+/// The container in an image that a program loads: the wrapper's, or the image itself. `None` where
+/// it is no fat binary.
+///
+/// # Safety
+///
+/// `image` must point to a wrapper as [`container_of`] wants it, to a container as long as its header
+/// says, or to four bytes, those up to the first NUL, of something else.
+pub unsafe fn container_at<'a>(image: *const c_void) -> Option<Result<&'a [u8], FatbinError>> {
+    let mut magic = [0; 4];
+    for (at, byte) in magic.iter_mut().enumerate() {
+        // SAFETY: four bytes, or up to the NUL.
+        *byte = unsafe { image.cast::<u8>().add(at).read() };
+        if *byte == 0 {
+            return None;
+        }
+    }
+    match u32::from_le_bytes(magic) {
+        // SAFETY: the caller's promise.
+        WRAPPER_MAGIC => Some(unsafe { container_of(image) }),
+        // SAFETY: the caller's promise.
+        CONTAINER_MAGIC => Some(unsafe { container(image.cast()) }),
+        _ => None,
+    }
+}
+
+/// # Safety
+///
+/// `data` must point to a header's bytes; if these begin with the magic number, to a container as long
+/// as the header says.
+unsafe fn container<'a>(data: *const u8) -> Result<&'a [u8], FatbinError> {
+    // SAFETY: the caller promises a header.
     let header = unsafe { std::slice::from_raw_parts(data, CONTAINER_HEADER) };
     let size = u64_at(header, 8).and_then(|length| {
         let total = length.checked_add(u64::from(u16_at(header, 6)?))?;

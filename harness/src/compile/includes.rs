@@ -5,7 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::unit;
 use crate::toolchain::Toolchain;
 
 /// What `-MF` is told, in the folder of the compilation.
@@ -20,7 +19,7 @@ pub fn read(toolchain: &Toolchain, source: &Path, work: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = dependencies(&text)
         .into_iter()
         .map(|path| work.join(path))
-        .filter(|path| path != source && path.file_name() != Some(unit::NAME.as_ref()))
+        .filter(|path| path != source && !path.starts_with(work))
         .filter(|path| {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             root.as_ref().is_none_or(|root| !real.starts_with(root))

@@ -12,6 +12,7 @@ use super::{
     declaration::Declaration,
     error::CompileError::{Changed, Rejected},
     failure::{explain, signature_error},
+    headers,
     image::Image,
     includes,
     process::{self, Bounds, Ended},
@@ -86,10 +87,13 @@ pub fn build(
     };
     fs::write(work.file(unit::NAME), text).map_err(failed)?;
 
+    headers::write(&work.0).map_err(failed)?;
+
     let flags = flags(request);
     let mut nvcc = Command::new(&toolchain.nvcc);
     nvcc.args(&flags)
         .args(folders(request))
+        .arg(format!("-Xcompiler=-idirafter,{}", headers::FOLDER))
         .args(["-MMD", "-MF", includes::FILE, "--keep", "--keep-dir", "."])
         .args(["-o", "solution.so", unit::NAME]);
     if let (Target::Cuda, Some(dir)) = (request.target, &toolchain.library_dir) {

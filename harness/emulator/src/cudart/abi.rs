@@ -32,6 +32,16 @@ impl<T> Clone for In<T> {
 impl<T> Copy for In<T> {}
 
 impl<T> Out<T> {
+    /// A place that is not wanted.
+    pub const fn none() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    /// The place that the program gave as a number.
+    pub fn to_address(address: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(address))
+    }
+
     pub fn set(self, value: T) -> Outcome {
         if self.0.is_null() {
             return Err(null_pointer());
@@ -92,6 +102,19 @@ impl<T: Copy> In<T> {
 }
 
 impl<T> In<T> {
+    pub const fn none() -> Self {
+        Self(std::ptr::null())
+    }
+
+    /// The place that the program gave as a number.
+    pub fn to_address(address: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance(address))
+    }
+
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The member of a structure that begins `offset` bytes behind the structure's.
     pub fn member<U>(self, offset: usize) -> In<U> {
         if self.0.is_null() {

@@ -157,16 +157,14 @@ runtime! {
     fn cudaMallocAsync(
         pointer: Out<Address>, bytes: usize, stream: StreamHandle,
     ) + cudaMallocAsync_ptsz |session| {
-        session.not_capturing(stream)?;
-        pointer.set(session.allocate(bytes, MemoryKind::Device, 0)?)
+        session.allocate_in(stream, pointer, bytes)
     }
 
     fn cudaMallocFromPoolAsync(
         pointer: Out<Address>, bytes: usize, pool: PoolHandle, stream: StreamHandle,
     ) + cudaMallocFromPoolAsync_ptsz |session| {
-        session.not_capturing(stream)?;
         session.pool(pool)?;
-        pointer.set(session.allocate(bytes, MemoryKind::Device, 0)?)
+        session.allocate_in(stream, pointer, bytes)
     }
 
     fn cudaMallocHost(pointer: Out<Address>, bytes: usize) |session| {
@@ -209,8 +207,7 @@ runtime! {
     }
 
     fn cudaFreeAsync(pointer: Address, stream: StreamHandle) + cudaFreeAsync_ptsz |session| {
-        session.not_capturing(stream)?;
-        session.free(pointer)
+        session.free_in(stream, pointer)
     }
 
     fn cudaFreeHost(pointer: Address) |session| {
@@ -268,7 +265,7 @@ runtime! {
 }
 
 impl Session {
-    fn reachable(&self, address: Address) -> Outcome {
+    pub fn reachable(&self, address: Address) -> Outcome {
         match self.machine.memory().find(address) {
             Some(_) => Ok(()),
             None => Err(Code::INVALID_VALUE.because(format!("{address:#x} is no device memory"))),

@@ -48,6 +48,7 @@ impl Direction {
 
 /// As `cudaMemcpyKind`.
 const DEVICE_TO_DEVICE: u32 = 3;
+const BY_POINTERS: u32 = 4;
 
 /// Rows of a rectangular copy: `depth` slices of `height` rows of `width` bytes.
 struct Shape {
@@ -204,6 +205,18 @@ runtime! {
     ) + cudaMemcpyAsync_ptsz |session| {
         Direction::of(kind)?;
         session.submit(stream, Task::Copy(Copy3D::flat(destination, source, bytes, kind)))
+    }
+
+    /// Copies between flat ranges; the attributes say where the driver may look, and when.
+    fn cudaMemcpyBatchAsync(
+        destinations: In<Address>, sources: In<Address>, sizes: In<usize>, count: usize,
+        _attributes: In<u8>, _indices: In<usize>, _attribute_count: usize, stream: StreamHandle,
+    ) + cudaMemcpyBatchAsync_ptsz |session| {
+        (0..count).try_for_each(|index| {
+            let (to, from) = (destinations.at(index)?, sources.at(index)?);
+            let copy = Copy3D::flat(to, from, sizes.at(index)?, BY_POINTERS);
+            session.submit(stream, Task::Copy(copy))
+        })
     }
 
     fn cudaMemcpyPeer(

@@ -139,6 +139,13 @@ runtime! {
         Err(Code::PEER_ACCESS_NOT_ENABLED.because(format!("device {peer} is no peer")))
     }
 
+    /// Attributes of a pair, and there is one device.
+    fn cudaDeviceGetP2PAttribute(
+        _value: Out<i32>, _id: u32, device: i32, peer: i32,
+    ) |_session| {
+        Err(Code::INVALID_DEVICE.because(format!("devices {device} and {peer} are no pair")))
+    }
+
     fn cudaDeviceFlushGPUDirectRDMAWrites(_target: u32, _scope: u32) |_session| {
         Ok(())
     }

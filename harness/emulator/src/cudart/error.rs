@@ -34,8 +34,10 @@ impl Code {
     pub const NO_KERNEL_IMAGE: Self = Self(209);
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
     pub const INVALID_PTX: Self = Self(218);
+    pub const FILE_NOT_FOUND: Self = Self(301);
     pub const INVALID_HANDLE: Self = Self(400);
     pub const ILLEGAL_STATE: Self = Self(401);
+    pub const NOT_FOUND: Self = Self(500);
     pub const ILLEGAL_ADDRESS: Self = Self(700);
     pub const ILLEGAL_INSTRUCTION: Self = Self(715);
     pub const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
@@ -224,6 +226,14 @@ thread_local! {
 /// Makes `code` what `cudaGetLastError` will return on this thread.
 pub(super) fn remember(code: Code) {
     LAST.set(code);
+}
+
+/// Does something whose errors `cudaGetLastError` is not to tell of.
+pub(super) fn unremembered(act: impl FnOnce() -> Code) -> Code {
+    let before = LAST.get();
+    let code = act();
+    LAST.set(before);
+    code
 }
 
 /// Returns the last error and forgets it, unless a kernel's fault has made it permanent.

@@ -78,7 +78,10 @@ impl Session {
         Limits::of(self.machine.config().capability)
     }
 
-    fn function_attributes(&self, handle: FunctionHandle) -> Result<FunctionAttributes, Failure> {
+    pub fn function_attributes(
+        &self,
+        handle: FunctionHandle,
+    ) -> Result<FunctionAttributes, Failure> {
         let (function, kernel) = self.kernel(handle)?;
         let (major, minor) = self.machine.config().capability;
         let version = (major * 10 + minor) as i32;

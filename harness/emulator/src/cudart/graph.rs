@@ -26,6 +26,7 @@ pub(super) mod build;
 pub(super) mod capture;
 pub(super) mod change;
 mod executable;
+pub(super) mod memory;
 mod parameters;
 pub(super) mod query;
 mod task;

@@ -45,7 +45,7 @@ pub(super) struct Prepared {
 }
 
 /// A pointer to each argument.
-type Arguments = In<*const c_void>;
+pub(super) type Arguments = In<*const c_void>;
 
 /// `<<<grid, block, shared, stream>>>` on its way to the stub.
 type CallConfiguration = (Dim3, Dim3, usize, StreamHandle);
@@ -99,7 +99,14 @@ impl Request {
         Self { function, grid, block, dynamic_shared, stream, cluster: None, cooperative: false }
     }
 
-    fn of(configuration: &LaunchConfiguration, function: FunctionHandle) -> Result<Self, Failure> {
+    pub fn cooperative(self) -> Self {
+        Self { cooperative: true, ..self }
+    }
+
+    pub fn of(
+        configuration: &LaunchConfiguration,
+        function: FunctionHandle,
+    ) -> Result<Self, Failure> {
         let LaunchConfiguration { grid, block, dynamic_shared, stream, .. } = *configuration;
         let mut request = Self::new(function, (grid, block), dynamic_shared, stream);
         for index in 0..configuration.attribute_count as usize {
@@ -251,7 +258,7 @@ impl Session {
         }
     }
 
-    fn launch(&mut self, request: Request, arguments: Arguments) -> Outcome {
+    pub fn launch(&mut self, request: Request, arguments: Arguments) -> Outcome {
         let (stream, function) = (request.stream, request.function);
         let prepared = self.prepare(request, arguments);
         let prepared = prepared.inspect_err(|failure| self.refuse(function, failure))?;
@@ -367,7 +374,7 @@ runtime! {
         dynamic_shared: usize, stream: StreamHandle,
     ) + cudaLaunchCooperativeKernel_ptsz |session| {
         let request = Request::new(function, (grid, block), dynamic_shared, stream);
-        session.launch(Request { cooperative: true, ..request }, arguments)
+        session.launch(request.cooperative(), arguments)
     }
 
     fn cudaLaunchKernelExC(

@@ -46,9 +46,11 @@ macro_rules! runtime {
 
 mod abi;
 mod allocation;
+mod channel;
 mod copy;
 mod device;
 mod device_model;
+mod driver;
 mod entry_point;
 mod error;
 mod event;
@@ -57,6 +59,7 @@ mod fill;
 mod function;
 mod graph;
 mod launch;
+mod library;
 mod occupancy;
 mod pool;
 mod properties;

@@ -8,6 +8,8 @@ use super::device_model::{
 use super::error::{Code, Failure};
 use super::session::Session;
 
+pub(super) const UUID: [u8; 16] = *b"nibble emulator\0";
+
 /// `cudaDeviceProp` of CUDA 13.0.
 #[repr(C)]
 pub(super) struct DeviceProperties {
@@ -112,7 +114,7 @@ impl Session {
         name.iter_mut().zip(written).for_each(|(to, from)| *to = from);
         DeviceProperties {
             name,
-            uuid: *b"nibble emulator\0",
+            uuid: UUID,
             luid: [0; 8],
             luid_device_node_mask: 0,
             total_global: memory as usize,

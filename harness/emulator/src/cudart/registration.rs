@@ -42,15 +42,16 @@ impl Module {
             let reason = "the fat binary holds no PTX".to_owned();
             return Self::Broken { code: Code::NO_KERNEL_IMAGE, reason };
         };
-        match session.machine.load(&image.text) {
-            Ok(module) => Self::Loaded(module),
-            Err(error) => {
-                Self::Broken { code: Code::INVALID_PTX, reason: explained(&error, &image.text) }
-            }
-        }
+        Self::of_text(session, &image.text)
+            .unwrap_or_else(|Failure { code, detail: reason }| Self::Broken { code, reason })
     }
 
-    fn loaded(&self) -> Result<&LoadedModule, Failure> {
+    pub fn of_text(session: &Session, text: &str) -> Result<Self, Failure> {
+        let broken = |error| Code::INVALID_PTX.because(explained(&error, text));
+        session.machine.load(text).map(Self::Loaded).map_err(broken)
+    }
+
+    pub fn loaded(&self) -> Result<&LoadedModule, Failure> {
         match self {
             Self::Loaded(module) => Ok(module),
             Self::Broken { code, reason } => Err(code.because(reason.clone())),
@@ -78,7 +79,7 @@ fn explained(error: &LoadError, text: &str) -> String {
 }
 
 /// Handles are the index of the module plus one, so that none is null.
-type ModuleHandle = usize;
+pub(super) type ModuleHandle = usize;
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn __cudaRegisterFatBinary(wrapper: *const c_void) -> ModuleHandle {
@@ -99,14 +100,18 @@ pub(super) extern "C" fn __cudaRegisterFatBinaryEnd(_module: ModuleHandle) {}
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn __cudaUnregisterFatBinary(handle: ModuleHandle) {
-    session::with(|session| {
+    session::with(|session| session.forget_module(handle));
+}
+
+impl Session {
+    pub fn forget_module(&mut self, handle: ModuleHandle) {
         let Some(index) = handle.checked_sub(1) else { return };
-        session.functions.retain(|_, function| function.module != index);
-        session.variables.retain(|_, variable| variable.module != index);
-        if let Some(module) = session.modules.get_mut(index) {
+        self.functions.retain(|_, function| function.module != index);
+        self.variables.retain(|_, variable| variable.module != index);
+        if let Some(module) = self.modules.get_mut(index) {
             *module = Module::Gone;
         }
-    });
+    }
 }
 
 #[unsafe(no_mangle)]

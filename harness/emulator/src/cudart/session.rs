@@ -192,11 +192,7 @@ pub(super) fn asked() {
 
 /// A stub was called.
 pub(super) fn unsupported(name: &str) -> Code {
-    if let Some(session) = lock().as_mut()
-        && !session.report.unsupported.iter().any(|known| known == name)
-    {
-        session.report.unsupported.push(name.to_owned());
-    }
+    with(|session| session.lacks(name));
     error::remember(Code::NOT_SUPPORTED);
     Code::NOT_SUPPORTED
 }
@@ -205,6 +201,13 @@ impl Session {
     pub fn note(&mut self, name: &str, failure: &Failure) {
         if self.report.errors.len() < ERRORS_KEPT {
             self.report.errors.push(format!("{name}: {} ({})", failure.code, failure.detail));
+        }
+    }
+
+    /// The program wants something that does not exist here.
+    pub fn lacks(&mut self, what: &str) {
+        if !self.report.unsupported.iter().any(|known| known == what) {
+            self.report.unsupported.push(what.to_owned());
         }
     }
 

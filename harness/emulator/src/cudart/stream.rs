@@ -47,8 +47,9 @@ impl Session {
     }
 }
 
-type HostFunction = Option<unsafe extern "C" fn(data: *mut c_void)>;
-type StreamCallback = Option<unsafe extern "C" fn(StreamHandle, status: Code, data: *mut c_void)>;
+pub(super) type HostFunction = Option<unsafe extern "C" fn(data: *mut c_void)>;
+pub(super) type StreamCallback =
+    Option<unsafe extern "C" fn(StreamHandle, status: Code, data: *mut c_void)>;
 
 /// Calls the function at once, since all work before it is done, but without the session's lock:
 /// it is the program's code. In a capture it becomes part of the graph.

@@ -8,7 +8,7 @@ use super::core::Wait;
 use super::grid::Launch;
 use super::warp::{Pause, Warp};
 use crate::fault::FaultKind;
-use crate::isa::Special;
+use crate::isa::{Reserved, Special};
 use crate::program::{Preset, SLOT};
 use crate::sanitize::Block;
 
@@ -53,7 +53,7 @@ impl Cta {
         let program = launch.program;
         let threads = launch.threads();
         let count = threads.div_ceil(32) as usize;
-        let shared_len = u64::from(launch.shared_bytes());
+        let shared_len = u64::from(launch.shared_room());
         let mut cta = Self {
             warps: (0..count).map(|_| Warp::new(program)).collect(),
             waits: vec![None; count],
@@ -90,6 +90,9 @@ impl Cta {
                 // Others may write here, of whom this block's order knows nothing.
                 order.define(0, self.shared_len, true);
             }
+            // The system's own part starts with zeros, which cooperative groups count on.
+            let kept = u64::from(launch.reserved_shared(Reserved::Begin));
+            order.define(kept.min(self.shared_len), self.shared_len.saturating_sub(kept), true);
         }
         let threads = launch.threads();
         for (number, warp) in self.warps.iter_mut().enumerate() {

@@ -35,6 +35,7 @@ pub mod matrix;
 pub mod mbarrier;
 mod printf;
 pub mod reduction;
+mod reserved;
 pub mod shuffle;
 mod standstill;
 pub mod store_async;

@@ -57,7 +57,7 @@ use crate::exec::Handlers;
 pub use memory::{
     Bits, WIDE_EXCHANGE, atomic_handlers, load_handlers, store_handlers, vector_atomic_handlers,
 };
-pub use special::Special;
+pub use special::{Reserved, Special};
 
 /// What an instruction is counted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -21,6 +21,9 @@ pub enum Special {
     LanemaskGt,
     DynamicSharedSize,
     TotalSharedSize,
+    /// `%reserved_smem_offset_0` and `_1`, and where it all begins and ends: shared memory that the
+    /// system keeps for libraries.
+    ReservedShared(Reserved),
     Clusterid(u8),
     Nclusterid(u8),
     ClusterCtaid(u8),
@@ -31,6 +34,15 @@ pub enum Special {
     IsExplicitCluster,
     /// `%envreg1` and `%envreg2`: the halves of the address of the grid barrier's words.
     Envreg(u8),
+}
+
+/// Which place in the reserved shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reserved {
+    Begin,
+    /// What cooperative groups have to themselves; 288 bytes are promised.
+    Groups,
+    End,
 }
 
 impl Special {
@@ -72,6 +84,13 @@ impl Special {
             "%lanemask_gt" => Self::LanemaskGt,
             "%dynamic_smem_size" => Self::DynamicSharedSize,
             "%total_smem_size" | "%aggr_smem_size" => Self::TotalSharedSize,
+            "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" => {
+                Self::ReservedShared(Reserved::Begin)
+            }
+            "%reserved_smem_offset_1" => Self::ReservedShared(Reserved::Groups),
+            "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => {
+                Self::ReservedShared(Reserved::End)
+            }
             "%cluster_ctarank" => Self::ClusterCtarank,
             "%cluster_nctarank" => Self::ClusterNctarank,
             "%is_explicit_cluster" => Self::IsExplicitCluster,
@@ -96,6 +115,7 @@ impl Special {
             Self::GridId => 1,
             Self::DynamicSharedSize => u64::from(launch.dynamic_shared),
             Self::TotalSharedSize => u64::from(launch.shared_bytes()),
+            Self::ReservedShared(place) => u64::from(launch.reserved_shared(place)),
             Self::Nclusterid(axis) => {
                 u64::from(launch.grid[axis as usize] / launch.cluster[axis as usize])
             }

@@ -11,14 +11,14 @@ use crate::cudart::session::Session;
 pub(in crate::cudart) type EdgeData = [u8; 8];
 
 /// Nodes that a new one comes after.
-type Before = In<NodeHandle>;
+pub(in crate::cudart) type Before = In<NodeHandle>;
 
 fn elements(list: In<NodeHandle>, count: usize) -> Result<Vec<NodeHandle>, Failure> {
     (0..count).map(|index| list.at(index)).collect()
 }
 
 impl Session {
-    fn add_node(
+    pub(super) fn add_node(
         &mut self,
         node: Out<NodeHandle>,
         graph: GraphHandle,

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use crate::cudart::abi::{Copy3D, EventHandle, GraphHandle};
+use crate::cudart::abi::{Address, Copy3D, EventHandle, GraphHandle};
 use crate::cudart::error::Outcome;
 use crate::cudart::fill::Fill;
 use crate::cudart::launch::Prepared;
@@ -36,6 +36,10 @@ pub(in crate::cudart) enum Task {
     Empty,
     Wait(EventHandle),
     Record(EventHandle),
+    /// The memory that the graph has at this address from here on, until it is freed. It is there from
+    /// the moment the node is made, and each launch uses the same.
+    Allocate(Address),
+    Free,
 }
 
 impl Task {
@@ -50,6 +54,8 @@ impl Task {
             Self::Empty => 5,
             Self::Wait(_) => 6,
             Self::Record(_) => 7,
+            Self::Allocate(_) => 10,
+            Self::Free => 11,
         }
     }
 }
@@ -67,7 +73,8 @@ impl Session {
             Task::Fill(fill) => self.fill(fill),
             Task::Record(event) => self.record_now(*event),
             // What came before is done already.
-            Task::Wait(_) | Task::Empty | Task::Host(_) | Task::Child(_) => Ok(()),
+            Task::Wait(_) | Task::Empty | Task::Host(_) | Task::Child(_) | Task::Free => Ok(()),
+            Task::Allocate(address) => self.still_there(*address),
         }
     }
 }
