@@ -153,7 +153,7 @@ pub struct Program {
     /// Bytes of `.local` variables of a thread, and of its stack.
     pub local_bytes: u32,
     /// What the `mma` instructions multiply.
-    pub multiplies: Vec<crate::exec::matrix::Multiply>,
+    pub multiplies: Vec<crate::exec::matrix::Product>,
     /// What the video instructions do.
     pub videos: Vec<crate::isa::video::Plan>,
     /// What the `wmma` loads and stores move.

@@ -36,12 +36,16 @@ fn alu_mix() -> String {
     )
 }
 
-/// `mma` on four accumulators in turn, [`MMA_STEPS`] of them in each warp.
-fn mma(form: &str, scales: &str) -> String {
+/// `mma` on four accumulators in turn, [`MMA_STEPS`] of them in each warp: all of the same fragments, or each
+/// of `fresh` ones.
+fn mma(form: &str, scales: &str, fresh: bool) -> String {
     let mut body = String::new();
     for i in 0..4 {
         let d: Vec<String> = (0..4).map(|j| format!("%d{}", 4 * i + j)).collect();
         let d = d.join(", ");
+        if fresh {
+            body += "xor.b32 %a0, %a0, 0x01010101;\nxor.b32 %b0, %b0, 0x01010101;\n";
+        }
         body += &format!(
             "mma.sync.aligned.{form} {{{d}}}, {{%a0, %a1, %a2, %a3}}, {{%b0, %b1}}, {{{d}}}{scales};\n"
         );
@@ -79,10 +83,12 @@ impl Yardstick {
         let machine = Machine::new(config);
         let text = match name {
             "alu_mix" => alu_mix(),
-            "mma_f16" => mma("m16n8k16.row.col.f32.f16.f16.f32", ""),
+            "mma_f16" => mma("m16n8k16.row.col.f32.f16.f16.f32", "", false),
+            "mma_f16_fresh" => mma("m16n8k16.row.col.f32.f16.f16.f32", "", true),
             "mma_fp4" => mma(
                 "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
                 ", %s, {0, 0}, %s, {0, 0}",
+                false,
             ),
             _ => PTX.to_owned(),
         };
@@ -113,7 +119,7 @@ impl Yardstick {
                 let threads = if name == "k1_thread" { blocks } else { blocks * 32 };
                 ([threads as u32 / 256, 1, 1], [256, 1, 1])
             }
-            "alu_mix" | "mma_f16" | "mma_fp4" => {
+            "alu_mix" | "mma_f16" | "mma_f16_fresh" | "mma_fp4" => {
                 params.extend(memory(8).to_le_bytes());
                 ([if name == "alu_mix" { 64 } else { 8 }, 1, 1], [256, 1, 1])
             }

@@ -67,6 +67,8 @@ pub struct Core<'a> {
     pub pending: *mut super::copy_async::Pending,
     /// Which of the warp's registers hold something, where the launch is sanitized.
     pub defined: *mut crate::sanitize::Registers,
+    /// Matrix fragments taken apart, once there are some.
+    pub fragments: Option<Box<super::matrix::Fragments>>,
     pub sanitizer: Option<Box<Sanitizer>>,
     /// Where the order of things is left to chance.
     pub dice: Option<Dice>,

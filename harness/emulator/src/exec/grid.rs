@@ -209,6 +209,7 @@ impl<'a> Host<'a> {
             local_len: u64::from(program.local_bytes),
             pending: std::ptr::null_mut(),
             defined: std::ptr::null_mut(),
+            fragments: None,
             dice: launch.seed.map(Dice::new),
             sanitizer: launch.sanitize.then(|| Box::new(Sanitizer::new(launch.ctas()))),
             output: launch.output,

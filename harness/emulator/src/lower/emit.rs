@@ -109,7 +109,7 @@ pub fn emit(
         dynamic_align: frame.dynamic_align,
         stack: frame.stack,
         local_bytes: frame.local_bytes.next_multiple_of(16),
-        multiplies: frame.multiplies,
+        multiplies: frame.multiplies.into_iter().map(Into::into).collect(),
         videos: frame.videos,
         tiles: frame.tiles,
         effects: done,

@@ -117,6 +117,40 @@ fn eight_bits_and_fewer() {
     }
 }
 
+/// What is kept of a fragment is used only while all of its registers hold the same, in every lane.
+#[test]
+fn a_fragment_that_changes_is_taken_apart_anew() {
+    use float::{BF16, E4M3, F16, TF32};
+    let bytes = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32";
+    for (form, shape, format) in [
+        ("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", layout::K8_BITS16, F16),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", layout::K16_BITS16, F16),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", layout::K16_BITS16, BF16),
+        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", layout::K8_BITS32, TF32),
+        (bytes, layout::K32_BITS8, E4M3),
+    ] {
+        let (a, b) = (shape.a_registers(), shape.b_registers());
+        let registers = (0..a).map(|r| format!("%a{r}")).chain((0..b).map(|r| format!("%b{r}")));
+        for (at, register) in registers.enumerate() {
+            let run = |flip: u32| {
+                let change = format!(
+                    "{{ .reg .pred %is; .reg .b32 %flip; setp.eq.u32 %is, %lane, {}; \
+                     selp.b32 %flip, {flip}, 0, %is; xor.b32 {register}, {register}, %flip; }}",
+                    11 * at % 32
+                );
+                let mut warp = Warp::new("sm_120a", form, a, b, 4).again("").again(&change);
+                let mut random = Random(at as u64);
+                warp.fill(|matrix, _| match matrix {
+                    'c' => 0,
+                    _ => random.word(&format, Range::NearOne),
+                });
+                warp.run()
+            };
+            assert_ne!(run(0), run(1 << 31), "{form}: a sign of {register}");
+        }
+    }
+}
+
 /// `m16n8k64` and `m16n8k32` with block scales: every selector, both spellings.
 fn scaled(form: &str, shape: Shape, formats: [Format; 2], vectors: usize, scale: Format) {
     let [a, b] = formats;

@@ -51,7 +51,7 @@ impl Random {
         }
         let exponents = if format.bits == 32 { code >> 23 } else { code >> 7 } & 0xff;
         let wide = format.read(0x3f80).significand == 1 << 7 || format.bits == 32;
-        let far = wide && !(82..172).contains(&exponents);
+        let far = wide && !(87..168).contains(&exponents);
         if far || format.read(code).special.is_some() { self.finite(format) } else { code }
     }
 
@@ -179,6 +179,15 @@ impl Warp {
             bytes * c,
         );
         Self { ptx, words: vec![0; 32 * per_lane], counts, results: each * c }
+    }
+
+    /// `change`, and then the same again, with C the last D.
+    pub fn again(mut self, change: &str) -> Self {
+        let last = self.ptx.lines().rfind(|line| line.starts_with("mma.")).expect("an mma");
+        let next = format!("{change}\n{}\n", last.replace("%c", "%d"));
+        let at = self.ptx.find("st.global").expect("stores");
+        self.ptx.insert_str(at, &next);
+        self
     }
 
     fn per_lane(&self) -> usize {

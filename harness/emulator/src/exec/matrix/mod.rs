@@ -36,6 +36,11 @@ mod quads;
 mod rows;
 mod tile;
 
+/// What a host thread keeps of fragments: only code for AVX-512 keeps some.
+#[cfg(not(target_arch = "x86_64"))]
+pub type Fragments = ();
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Fragments;
 pub use element::{Accumulator, BitProduct, Element};
 pub use rows::{Move, load_rows, store_rows, transpose};
 pub use tile::{Role, Tile, load_tile, store_tile};
@@ -63,6 +68,20 @@ pub struct Multiply {
     pub saturate: bool,
     /// `m8n8k4`: A and B stand in columns, not rows.
     pub columns: [bool; 2],
+}
+
+/// A [`Multiply`] with its numbers of registers, which are not to be counted each time.
+#[derive(Clone, Debug)]
+pub struct Product {
+    pub form: Multiply,
+    pub registers: [usize; 5],
+}
+
+impl From<Multiply> for Product {
+    fn from(form: Multiply) -> Self {
+        let registers = form.registers();
+        Self { form, registers }
+    }
 }
 
 /// How the tensor cores of a generation add up.
@@ -157,13 +176,12 @@ unsafe fn product<const WIDEST: bool>(core: &mut Core, inst: &Inst) -> Flow {
         return flow;
     }
     let program = core.program;
-    let form = &program.multiplies[inst.imm as usize];
-    let [a, b, c, d, _] = form.registers();
+    let Product { form, registers: [a, b, c, d, _] } = &program.multiplies[inst.imm as usize];
     let slots = program.list(inst);
-    let (d, rest) = slots.split_at(d);
-    let (a, rest) = rest.split_at(a);
-    let (b, rest) = rest.split_at(b);
-    let (c, scales) = rest.split_at(c);
+    let (d, rest) = slots.split_at(*d);
+    let (a, rest) = rest.split_at(*a);
+    let (b, rest) = rest.split_at(*b);
+    let (c, scales) = rest.split_at(*c);
     let operands = fragment::Operands { a, b, c, d, scales };
     // SAFETY: passed on.
     unsafe {

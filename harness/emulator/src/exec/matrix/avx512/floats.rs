@@ -1,53 +1,56 @@
-//! Products of floats into `f32` sums, 16 rows at a time (the rules: `dot.rs`). Elements come in pairs
-//! (`pairs.rs`).
+//! Products of floats into `f32` sums, 16 rows at a time (the rules: `dot.rs`), of fragments taken apart
+//! (`fragments.rs`).
 //!
-//! With the exponents of pairs as pairs of `i16`, one addition and one maximum find the largest of 32
-//! products. Then a product is two multiplications (both exact), a conversion that cuts it off, and an
-//! addition: four instructions for 16 of them. At two a cycle that is 256 cycles for m16n8k16, and the rest is as
-//! much again (measured: `docs/emulator.md`).
+//! A product is two multiplications (both exact), a conversion that cuts it off, and an addition: four
+//! instructions for 16 of them, and 512 for m16n8k16. What they are aligned by comes of bytes: a
+//! subtraction and a maximum for 16 rows and four columns at once (`elements.rs`). The field of an `f32`'s
+//! exponent is then what all the rest is done with, where it stands:
+//!
+//! ```text
+//! largest = max(byte << 23, |C|), cut to its field       of C the exponent is the field itself
+//! up      = (fraction + 254 << 23) - largest             2^(fraction - exponent), what C is scaled by
+//! down    = largest - (fraction << 23)                   and its inverse
+//! ```
 //!
 //! Sixteen cut products stay below `2^31`, since factors have significands below 2 and 25 bits are kept.
-//! Where a sum of more leaves `i32`, that is noticed, and the product is left to `dot.rs`.
+//! Where a sum of more leaves `i32`, or C has infinities, NaN or numbers very small or large, that is noticed,
+//! and the product is left to `dot.rs`.
 
 use std::arch::x86_64::*;
-use std::mem::MaybeUninit;
 
-use super::pairs::{Pair, lag, pairs, pairs_of};
-use super::{CUT, Lanes, all, every, exponent, halves, moderate, power, store, sums, tall};
+use super::elements::lag;
+use super::fragments::{Left, Right};
+use super::{CUT, Fragments, all, store, sums};
 use crate::exec::Core;
-use crate::exec::matrix::element::{Accumulator, Element};
+use crate::exec::matrix::element::Accumulator;
 use crate::exec::matrix::fragment::Operands;
 use crate::exec::matrix::{Multiply, block};
 use crate::program::Slot;
 
-/// Most pairs in a row of A.
-const PAIRS: usize = 16;
-
 /// Products whose cut values an `i32` holds the sum of.
 const CHUNK: usize = 16;
 
-/// Exponents of block scales that are done here: scaled products are then far from the ends of `f32`.
-const SCALES: i32 = 40;
+/// Exponents of block scales that are done here.
+const SCALES: i32 = 23;
 
-/// Pairs of A by their number: values of the lower and the upper halves, and exponents. Only as many as
-/// the form has are ever written, as clearing the rest would take a fifth of the time of all.
-struct Left {
-    low: [MaybeUninit<__m512>; PAIRS],
-    high: [MaybeUninit<__m512>; PAIRS],
-    exponents: [MaybeUninit<__m512i>; PAIRS],
-}
+/// C is zero, or from `2^-64` to below `2^101`. Below, what the hardware takes for the exponent of zero
+/// (-126, with the other factor's and the scales' added) would count; above, the scales' would make
+/// products' scales leave `f32`.
+const LEAST: i32 = (127 - 64) << 23;
+const MOST: i32 = (127 + 101) << 23;
 
-/// Pairs of B by register, and pair of a word: lane `4·column + t` for the word `t` of the register.
-struct Right {
-    low: [Lanes<f32>; 4],
-    high: [Lanes<f32>; 4],
-    exponents: [Lanes<i32>; 4],
-}
+/// The field of the least exponent that sums are aligned by, where C and all products are zero: the
+/// inverse of its power is an `f32`, too.
+const FLOOR: i32 = 27;
 
-/// Exponents of the block scales, as floats.
+/// The field of an exponent.
+const FIELD: i32 = 0xff << 23;
+
+/// What exponents of products are more by than those of their factors, in fields: block scales, and the lag
+/// of narrow formats.
 struct Offsets {
-    row: __m512,
-    column: [f32; 8],
+    row: __m512i,
+    column: [i32; 8],
 }
 
 /// # Safety
@@ -55,95 +58,70 @@ struct Offsets {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) -> bool {
     let wide = form.c == Accumulator::F32 && form.d == Accumulator::F32;
-    let each = pairs_of(form.a);
-    if !wide || form.rule.converted || form.rows != 16 || form.is_quad() || each != pairs_of(form.b)
-    {
+    let alike = form.a == form.b || form.a.bits() == 8 && form.b.bits() == 8;
+    if !wide || !alike || form.rule.converted || form.rows != 16 || form.is_quad() {
         return false;
     }
-    // SAFETY: by the contract.
-    let mut c = unsafe { sums(core, operands.c) };
-    let mut special = !moderate(&c);
-    let mut a = Left {
-        low: [MaybeUninit::uninit(); PAIRS],
-        high: [MaybeUninit::uninit(); PAIRS],
-        exponents: [MaybeUninit::uninit(); PAIRS],
-    };
-    for r in 0..operands.a.len() / 2 {
-        // SAFETY: as above.
-        let words = unsafe { tall(core, operands.a[2 * r], operands.a[2 * r + 1]) };
-        for (t, word) in words.into_iter().enumerate() {
-            let write = |p: usize, (low, high, exponents): Pair| {
-                let at = (each * (4 * r + t) + p) % PAIRS;
-                a.low[at].write(low);
-                a.high[at].write(high);
-                a.exponents[at].write(exponents);
-            };
-            // SAFETY: this function has the features.
-            special |= unsafe { pairs(form.a, word, write) };
-        }
-    }
-    let mut b = MaybeUninit::<Right>::uninit();
-    for (r, &slot) in operands.b.iter().enumerate().take(2) {
-        // SAFETY: as above.
-        for (half, word) in unsafe { halves(core, slot) }.into_iter().enumerate() {
-            let write = |p: usize, (low, high, exponents): Pair| {
-                let (at, b) = (each * r + p, b.as_mut_ptr());
-                // SAFETY: half of 32 lanes, aligned to 64 bytes.
-                unsafe {
-                    let first = 32 * at + 16 * half;
-                    _mm512_store_ps((&raw mut (*b).low).cast::<f32>().add(first), low);
-                    _mm512_store_ps((&raw mut (*b).high).cast::<f32>().add(first), high);
-                    let to = (&raw mut (*b).exponents).cast::<i32>().add(first);
-                    _mm512_store_si512(to.cast(), exponents);
-                }
-            };
-            // SAFETY: this function has the features.
-            special |= unsafe { pairs(form.b, word, write) };
-        }
-    }
-    // SAFETY: as above.
-    let Some(offsets) = (unsafe { offsets(core, form, operands.scales) }) else { return false };
-    if special {
-        return false;
-    }
-    let words = 4 * operands.b.len();
-    let single = form.a == Element::Tf32;
-    let steps = if form.rule.halves { 2 } else { 1 };
-    for step in 0..steps {
-        let first = step * words / steps;
-        let sums = Sums { form, first, offsets: &offsets, a: &a, b: b.as_ptr() };
-        // SAFETY: A and B have these words, each of so many pairs.
-        let inside = unsafe {
-            match (words / steps, each, single) {
-                (2, 1, true) => sums.add::<2, 1, true>(&mut c),
-                (4, 1, true) => sums.add::<4, 1, true>(&mut c),
-                (8, 1, true) => sums.add::<8, 1, true>(&mut c),
-                (2, 1, false) => sums.add::<2, 1, false>(&mut c),
-                (4, 1, false) => sums.add::<4, 1, false>(&mut c),
-                (8, 1, false) => sums.add::<8, 1, false>(&mut c),
-                (2, 2, false) => sums.add::<2, 2, false>(&mut c),
-                (4, 2, false) => sums.add::<4, 2, false>(&mut c),
-                (8, 2, false) => sums.add::<8, 2, false>(&mut c),
-                _ => false,
-            }
-        };
-        if !inside {
-            return false;
-        }
-    }
-    // SAFETY: as above.
-    unsafe { store(core, operands.d, &c) };
-    true
+    // Not in place, as the registers are read meanwhile.
+    let mut fragments = core.fragments.take().unwrap_or_else(Fragments::none);
+    // SAFETY: passed on.
+    let done = unsafe { product(core, &mut fragments, form, operands) }.is_some();
+    core.fragments = Some(fragments);
+    done
 }
 
-/// Exponents of the block scales, if they are moderate.
+/// # Safety
+/// As for [`super::multiply`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+unsafe fn product(
+    core: &mut Core,
+    fragments: &mut Fragments,
+    form: &Multiply,
+    operands: &Operands,
+) -> Option<()> {
+    // SAFETY: by the contract.
+    let (a, b) = unsafe { fragments.both(core, [form.a, form.b], operands)? };
+    // Elements of 8 bits have a lag, some of zero, and may have scales.
+    let plain = form.a.bits() > 8;
+    let offsets = if plain {
+        Offsets { row: all(0), column: [0; 8] }
+    } else {
+        // SAFETY: by the contract.
+        unsafe { offsets(core, form, operands.scales)? }
+    };
+    // SAFETY: by the contract.
+    let mut c = unsafe { sums(core, operands.c) };
+    let steps = if form.rule.halves { 2 } else { 1 };
+    let depth = form.depth / steps;
+    for step in 0..steps {
+        let sums =
+            Step { fraction: form.rule.fraction, offsets: &offsets, first: step * depth, a, b };
+        let inside = match (depth, plain) {
+            (4, true) => sums.add::<4, true>(&mut c),
+            (8, true) => sums.add::<8, true>(&mut c),
+            (16, true) => sums.add::<16, true>(&mut c),
+            (16, false) => sums.add::<16, false>(&mut c),
+            (32, false) => sums.add::<32, false>(&mut c),
+            _ => false,
+        };
+        if !inside {
+            return None;
+        }
+    }
+    // SAFETY: by the contract.
+    unsafe { store(core, operands.d, &c) };
+    Some(())
+}
+
+/// What exponents are more by, if block scales are moderate.
 ///
 /// # Safety
 /// `scales` must be the scales' registers, where the form has them.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn offsets(core: &Core, form: &Multiply, scales: &[Slot]) -> Option<Offsets> {
-    let mut out = Offsets { row: _mm512_setzero_ps(), column: [0.0; 8] };
+    let mut out = Offsets { row: all(lag(form) << 23), column: [0; 8] };
     if form.scale.is_none() {
         return Some(out);
     }
@@ -151,9 +129,9 @@ unsafe fn offsets(core: &Core, form: &Multiply, scales: &[Slot]) -> Option<Offse
     let bytes = unsafe { block::bytes(core, scales, 1) };
     let exponent = |byte: u8| {
         let exponent = i32::from(byte) - 127;
-        (exponent.abs() <= SCALES).then_some(exponent as f32)
+        (exponent.abs() <= SCALES).then_some(exponent << 23)
     };
-    let mut rows = [0.0; 16];
+    let mut rows = [0; 16];
     for (at, row) in rows.iter_mut().enumerate() {
         // Vector lane 4·i + z is row i + 4·z.
         *row = exponent(bytes.a[0][at / 4 + 4 * (at % 4)])?;
@@ -161,98 +139,184 @@ unsafe fn offsets(core: &Core, form: &Multiply, scales: &[Slot]) -> Option<Offse
     for (column, out) in out.column.iter_mut().enumerate() {
         *out = exponent(bytes.b[0][column])?;
     }
-    // SAFETY: 16 floats.
-    out.row = unsafe { _mm512_loadu_ps(rows.as_ptr()) };
+    // SAFETY: 16 words.
+    out.row = _mm512_add_epi32(out.row, unsafe { _mm512_loadu_si512(rows.as_ptr().cast()) });
     Some(out)
 }
 
-struct Sums<'a> {
-    form: &'a Multiply,
-    /// First word.
-    first: usize,
+/// A part of K that is added at once.
+struct Step<'a> {
+    fraction: i32,
     offsets: &'a Offsets,
+    /// Its first element.
+    first: usize,
     a: &'a Left,
-    b: *const Right,
+    b: &'a Right,
 }
 
-impl Sums<'_> {
-    /// Add the products of `WORDS` words of `EACH` pairs to C and round, or say that a sum left its range.
-    ///
-    /// # Safety
-    /// A and B must have been written from the first word on, within a register of B or from its beginning.
+impl Step<'_> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    unsafe fn add<const WORDS: usize, const EACH: usize, const SINGLE: bool>(
-        &self,
-        c: &mut [__m512; 8],
-    ) -> bool {
-        let Self { form, first, offsets, a, b } = *self;
-        let fraction = form.rule.fraction as f32;
-        let lag = lag(form) as f32;
-        let mut outside = _mm512_setzero_si512();
-        let mut sum_of = |x, y| {
-            let sum = _mm512_add_epi32(x, y);
-            let left = _mm512_and_si512(_mm512_xor_si512(x, sum), _mm512_xor_si512(y, sum));
-            outside = _mm512_or_si512(outside, left);
-            sum
-        };
-        // SAFETY: by the contract: pairs of these words, and lanes of registers that follow each other.
-        let (low, high, exponents, low_b, high_b, exponents_b) = unsafe {
-            let pair = EACH * first;
-            let lane = 32 * EACH * (first / 4) + first % 4;
-            (
-                a.low.as_ptr().cast::<__m512>().add(pair),
-                a.high.as_ptr().cast::<__m512>().add(pair),
-                a.exponents.as_ptr().cast::<__m512i>().add(pair),
-                (&raw const (*b).low).cast::<f32>().add(lane),
-                (&raw const (*b).high).cast::<f32>().add(lane),
-                (&raw const (*b).exponents).cast::<i32>().add(lane),
-            )
-        };
-        for (column, c) in c.iter_mut().enumerate() {
-            // Where B has pair `p` of this column.
-            let place = |p: usize| {
-                let (word, part) = (p / EACH, p % EACH);
-                32 * (EACH * (word / 4) + part) + 4 * column + word % 4
-            };
-            let mut top = all(i32::from(i16::MIN) << 16 | 0x8000);
-            for p in 0..WORDS * EACH {
-                // SAFETY: as above.
-                let (a, b) = unsafe { (*exponents.add(p), *exponents_b.add(place(p))) };
-                top = _mm512_max_epi16(top, _mm512_add_epi16(a, all(b)));
-            }
-            let lower = _mm512_srai_epi32::<16>(_mm512_slli_epi32::<16>(top));
-            let top = _mm512_max_epi32(lower, _mm512_srai_epi32::<16>(top));
-            let offset = _mm512_add_ps(offsets.row, every(offsets.column[column]));
-            let top = _mm512_add_ps(_mm512_cvtepi32_ps(top), offset);
-            let largest = _mm512_max_ps(top, exponent(*c));
-            let up = _mm512_sub_ps(every(fraction), largest);
-            let scale = power(_mm512_add_ps(up, _mm512_add_ps(offset, every(lag))));
-            let cut = |a: __m512, b: f32| {
-                let product = _mm512_mul_ps(a, every(b));
-                _mm512_cvttps_epi32(_mm512_mul_ps(product, scale))
-            };
-            let mut total = _mm512_cvttps_epi32(_mm512_scalef_ps(*c, up));
-            let chunk = if SINGLE { CHUNK } else { CHUNK / 2 };
-            for start in (0..WORDS * EACH).step_by(chunk) {
-                // Two chains, as an addition waits for the one before.
-                let mut part = [_mm512_setzero_si512(); 2];
-                for p in start..(WORDS * EACH).min(start + chunk) {
-                    // SAFETY: as above.
-                    let (a, b) = unsafe { (*low.add(p), *low_b.add(place(p))) };
-                    part[0] = _mm512_add_epi32(part[0], cut(a, b));
-                    if !SINGLE {
-                        // SAFETY: as above.
-                        let (a, b) = unsafe { (*high.add(p), *high_b.add(place(p))) };
-                        part[1] = _mm512_add_epi32(part[1], cut(a, b));
-                    }
-                }
-                total = sum_of(total, _mm512_add_epi32(part[0], part[1]));
-            }
-            let rounded = _mm512_cvt_roundepi32_ps::<CUT>(total);
-            let down = _mm512_sub_ps(largest, every(fraction));
-            *c = _mm512_scalef_round_ps::<CUT>(rounded, down);
-        }
-        _mm512_movepi32_mask(outside) == 0
+    fn add<const K: usize, const PLAIN: bool>(&self, c: &mut [__m512; 8]) -> bool {
+        let &Step { fraction, offsets, first, a, b } = self;
+        Stretch::<K>::at(first, a, b)
+            .is_some_and(|from| Products::<K, PLAIN> { fraction, offsets, from }.add(c))
     }
+}
+
+/// Elements of A and B from one on: of fixed numbers, for the compiler to see that nothing is to be checked.
+#[derive(Clone, Copy)]
+struct Stretch<'a, const K: usize> {
+    values_a: &'a [__m512; K],
+    exponents_a: &'a [__m512i; K],
+    /// Element `8·i + j` of column `n` is `64·i + 8·n + j`.
+    values_b: *const f32,
+    exponents_b: [&'a [u32; K]; 2],
+}
+
+impl<'a, const K: usize> Stretch<'a, K> {
+    /// `None` where there are not so many, or they begin within eight and go beyond.
+    fn at(first: usize, a: &'a Left, b: &'a Right) -> Option<Self> {
+        let exponents_b = |group: usize| b.exponents[group].get(first..)?.first_chunk();
+        let values_b = b.values.as_flattened().as_flattened();
+        let (begin, last) = (64 * (first / 8) + first % 8, 64 * ((K - 1) / 8) + 56 + (K - 1) % 8);
+        let all_there = first.is_multiple_of(K.min(8)) && begin + last < values_b.len();
+        all_there.then_some(())?;
+        Some(Self {
+            values_a: a.values.get(first..)?.first_chunk()?,
+            exponents_a: a.exponents.get(first..)?.first_chunk()?,
+            values_b: values_b.get(begin..)?.as_ptr(),
+            exponents_b: [exponents_b(0)?, exponents_b(1)?],
+        })
+    }
+
+    /// The larger of exponents of a group's products with element `k` and of those `before`: for 16 rows a
+    /// byte for each of four columns.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn larger(&self, group: usize, k: usize, before: __m512i) -> __m512i {
+        let b = all(self.exponents_b[group][k] as i32);
+        _mm512_max_epu8(before, _mm512_subs_epu8(self.exponents_a[k], b))
+    }
+
+    /// A column's products with element `k`, cut off.
+    ///
+    /// # Safety
+    /// There must be such an element and column.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn cut(&self, k: usize, column: usize, scale: __m512) -> __m512i {
+        // SAFETY: by the contract, and what was looked at when this was made.
+        let b = unsafe { *self.values_b.add(64 * (k / 8) + 8 * column + k % 8) };
+        let product = _mm512_mul_ps(self.values_a[k], _mm512_set1_ps(b));
+        _mm512_cvttps_epi32(_mm512_mul_ps(product, scale))
+    }
+}
+
+/// What must not have happened.
+struct Watch {
+    /// Sums that left their range have the highest bit.
+    outside: __m512i,
+    /// The largest magnitude of C, and the least less 1: zero is then the largest number.
+    most: __m512i,
+    least: __m512i,
+}
+
+/// Products of `K` elements, to be added to C. `PLAIN`: there are no offsets.
+struct Products<'a, const K: usize, const PLAIN: bool> {
+    fraction: i32,
+    offsets: &'a Offsets,
+    from: Stretch<'a, K>,
+}
+
+impl<const K: usize, const PLAIN: bool> Products<'_, K, PLAIN> {
+    /// Add them and round, or say that something is not done here.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn add(&self, c: &mut [__m512; 8]) -> bool {
+        let mut watch = Watch { outside: all(0), most: all(0), least: all(-1) };
+        let mut bytes = all(0);
+        for k in 0..K {
+            bytes = self.from.larger(0, k, bytes);
+        }
+        let (first, second) = c.split_at_mut(4);
+        let bytes = self.four::<0>(bytes, first, &mut watch);
+        self.four::<1>(bytes, second, &mut watch);
+        _mm512_movepi32_mask(watch.outside) == 0
+            && _mm512_cmpge_epi32_mask(watch.most, all(MOST)) == 0
+            && _mm512_cmplt_epu32_mask(watch.least, all(LEAST - 1)) == 0
+    }
+
+    /// Four columns, whose largest exponents are `bytes`. Gives those of the other four, which are found on
+    /// the way: these instructions all go to one port, and while it is busy the others multiply.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn four<const GROUP: usize>(
+        &self,
+        mut bytes: __m512i,
+        c: &mut [__m512],
+        watch: &mut Watch,
+    ) -> __m512i {
+        let fraction = self.fraction;
+        let highest = ((fraction + 254) as u32) << 23;
+        if PLAIN {
+            bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8(FLOOR as i8));
+        }
+        let mut total = [all(0); 4];
+        let mut scale = [_mm512_setzero_ps(); 4];
+        let mut down = [_mm512_setzero_ps(); 4];
+        for at in 0..4 {
+            let magnitude = _mm512_and_si512(_mm512_castps_si512(c[at]), all(i32::MAX));
+            watch.most = _mm512_max_epi32(watch.most, magnitude);
+            watch.least = _mm512_min_epu32(watch.least, _mm512_sub_epi32(magnitude, all(1)));
+
+            let mut top = _mm512_and_si512(_mm512_slli_epi32::<23>(bytes), all(FIELD));
+            bytes = _mm512_srli_epi32::<8>(bytes);
+            let column = all(self.offsets.column[4 * GROUP + at]);
+            let offset = _mm512_add_epi32(self.offsets.row, column);
+            let nonzero = if PLAIN { 0 } else { _mm512_test_epi32_mask(top, top) };
+            if !PLAIN {
+                top = _mm512_mask_add_epi32(all(FLOOR << 23), nonzero, top, offset);
+            }
+            let largest = _mm512_and_si512(larger(top, magnitude), all(FIELD));
+            let up = _mm512_sub_epi32(all(highest as i32), largest);
+            let of_products =
+                if PLAIN { up } else { _mm512_mask_add_epi32(up, nonzero, up, offset) };
+            scale[at] = _mm512_castsi512_ps(of_products);
+            down[at] = _mm512_castsi512_ps(_mm512_sub_epi32(largest, all(fraction << 23)));
+            total[at] = _mm512_cvttps_epi32(_mm512_mul_ps(c[at], _mm512_castsi512_ps(up)));
+        }
+        let mut others = all(0);
+        for chunk in 0..K.div_ceil(CHUNK) {
+            let mut part = [all(0); 4];
+            for k in CHUNK * chunk..K.min(CHUNK * (chunk + 1)) {
+                for at in 0..4 {
+                    // SAFETY: there are `K` elements and eight columns.
+                    let cut = unsafe { self.from.cut(k, 4 * GROUP + at, scale[at]) };
+                    part[at] = _mm512_add_epi32(part[at], cut);
+                }
+                if GROUP == 0 {
+                    others = self.from.larger(1, k, others);
+                }
+            }
+            for (total, part) in total.iter_mut().zip(part) {
+                let sum = _mm512_add_epi32(*total, part);
+                // Both of one sign, the sum of the other.
+                let left = _mm512_ternarylogic_epi32::<0x42>(*total, part, sum);
+                watch.outside = _mm512_or_si512(watch.outside, left);
+                *total = sum;
+            }
+        }
+        for at in 0..4 {
+            c[at] = _mm512_mul_ps(_mm512_cvt_roundepi32_ps::<CUT>(total[at]), down[at]);
+        }
+        others
+    }
+}
+
+/// The larger of numbers that are not negative; of those with 255 in the field the second.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn larger(x: __m512i, y: __m512i) -> __m512i {
+    _mm512_castps_si512(_mm512_max_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y)))
 }

@@ -19,9 +19,12 @@
 //! It is its own inverse, and does for A (words), C and D (columns) alike. Single elements of B and its
 //! scales come from memory, where an operand may be one number for all lanes.
 
+mod elements;
 mod floats;
 mod fp4;
-mod pairs;
+mod fragments;
+
+pub use fragments::Fragments;
 
 use std::arch::x86_64::*;
 

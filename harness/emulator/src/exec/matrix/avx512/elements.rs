@@ -1,0 +1,215 @@
+//! Elements of A and B on their way to products: values as `f32`, exponents as bytes.
+//!
+//! A word of A or B holds one, two or four elements. All formats of at most 16 bits but `bf16` become
+//! `f16` on the way, moved into its fields, which makes two words of one: their values are then off by a
+//! power of two, the same for all, which the alignment makes up for ([`lag`]). What is then left is one of three
+//! kinds of words, and elements are numbered as they come out of them. With `t` the word of a register
+//! as in the picture above, `h` the half of a word, and eight elements from each register, or from each of the
+//! two words that a register of FP8 becomes:
+//!
+//! ```text
+//! Half    f16, FP8 and less   k = 8·(register or word) + 2·t + h
+//! Brain   bf16                k = 8·register + 4·h + t
+//! Single  tf32                k = 4·register + t
+//! ```
+//!
+//! The exponent of a product is the sum of its factors' exponents, and it is wanted as `f32` has it, 127
+//! higher. So A has a byte a, B a byte b, and saturating subtraction gives a - b = `e + 127`, or 0 where a
+//! factor is zero: that never is the largest.
+//!
+//! ```text
+//! d = field - bottom          from 0 to span; outside, the numbers are left to `dot.rs`
+//! a = d + 127 + span + 2·(bottom - bias), and 0 for zero
+//! b = span - d, and 255 for zero
+//! ```
+
+use std::arch::x86_64::*;
+
+use super::all;
+use crate::exec::matrix::Multiply;
+use crate::exec::matrix::element::Element;
+
+/// What a word holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Two `f16`.
+    Half,
+    /// Two `bf16`.
+    Brain,
+    /// One `tf32`: the upper half is a `bf16` of the same exponent.
+    Single,
+}
+
+/// Fields of exponents that are done here.
+#[derive(Clone, Copy)]
+struct Fields {
+    shift: u32,
+    bias: i16,
+    bottom: i16,
+    span: i16,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Half, Self::Brain, Self::Single];
+
+    pub fn of(element: Element) -> Self {
+        match element {
+            Element::Bf16 => Self::Brain,
+            Element::Tf32 => Self::Single,
+            _ => Self::Half,
+        }
+    }
+
+    /// All finite `f16`; of the others numbers from 2^-41 to 2^41. Zero has -126 for an exponent
+    /// (`element.rs`), and however large the other factor, the product is then below all that are not zero.
+    const fn fields(self) -> Fields {
+        match self {
+            Self::Half => Fields { shift: 10, bias: 15, bottom: 1, span: 29 },
+            _ => Fields { shift: 7, bias: 127, bottom: 127 - 41, span: 82 },
+        }
+    }
+
+    /// Elements that four words hold.
+    pub const fn run(self) -> usize {
+        if matches!(self, Self::Single) { 4 } else { 8 }
+    }
+
+    /// The first half of a word that is an element.
+    pub const fn first_half(self) -> usize {
+        if matches!(self, Self::Single) { 1 } else { 0 }
+    }
+
+    /// Where half `h` of word `t` stands among them.
+    pub const fn place(self, t: usize, h: usize) -> usize {
+        match self {
+            Self::Half => 2 * t + h,
+            Self::Brain => 4 * h + t,
+            Self::Single => t,
+        }
+    }
+}
+
+/// Where the fields of an element narrower than `f16` go.
+#[derive(Clone, Copy)]
+struct Narrow {
+    magnitude: i16,
+    /// By how much it moves up, and the sign.
+    shift: u32,
+    sign: u32,
+    bias: i16,
+    /// A magnitude that is no number.
+    nan: Option<i16>,
+}
+
+impl Narrow {
+    fn of(element: Element) -> Option<Self> {
+        let of = |magnitude, shift, sign, bias, nan| Self { magnitude, shift, sign, bias, nan };
+        Some(match element {
+            Element::E4m3 => of(0x7f, 7, 8, 7, Some(0x7f)),
+            // Infinities have the highest field of `f16`, too.
+            Element::E5m2 => of(0x7f, 8, 8, 15, None),
+            Element::E3m2 => of(0x1f, 8, 10, 3, None),
+            Element::E2m3 => of(0x1f, 7, 10, 1, None),
+            Element::E2m1 => of(0x1c, 7, 10, 1, None),
+            _ => return None,
+        })
+    }
+}
+
+/// By how many powers of two a product is too small, once both factors are `f16`.
+pub fn lag(form: &Multiply) -> i32 {
+    let of = |element| Narrow::of(element).map_or(0, |narrow| 15 - i32::from(narrow.bias));
+    of(form.a) + of(form.b)
+}
+
+/// Words that a word becomes.
+pub fn parts(element: Element) -> usize {
+    if Narrow::of(element).is_some() { 2 } else { 1 }
+}
+
+/// A word's elements in words of their [`Kind`], as many as [`parts`]. A NaN becomes one of `f16`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub fn widened(element: Element, word: __m512i) -> [__m512i; 2] {
+    let Some(narrow) = Narrow::of(element) else {
+        // Of `tf32` the lowest 13 bits are not looked at (PTX ISA 9.7.14.2).
+        let ignored = if element == Element::Tf32 { 0x1fff } else { 0 };
+        return [_mm512_andnot_si512(all(ignored), word), word];
+    };
+    let up = |x, by: u32| _mm512_sll_epi16(x, _mm_cvtsi32_si128(by as i32));
+    let mut out = [word, _mm512_srli_epi16::<8>(word)];
+    for bytes in &mut out {
+        let magnitude = _mm512_and_si512(*bytes, _mm512_set1_epi16(narrow.magnitude));
+        let sign = _mm512_and_si512(up(*bytes, narrow.sign), _mm512_set1_epi16(i16::MIN));
+        *bytes = _mm512_or_si512(up(magnitude, narrow.shift), sign);
+        if let Some(nan) = narrow.nan {
+            let nan = _mm512_cmpeq_epi16_mask(magnitude, _mm512_set1_epi16(nan));
+            *bytes = _mm512_mask_mov_epi16(*bytes, nan, _mm512_set1_epi16(0x7fff));
+        }
+    }
+    out
+}
+
+/// Exponents of a word's halves: each `field - bottom`, and which are not zero.
+#[derive(Clone, Copy)]
+pub struct Distances {
+    fields: Fields,
+    distance: __m512i,
+    nonzero: __mmask32,
+}
+
+impl Distances {
+    /// Of a word that [`widened`] gives.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub fn of(kind: Kind, word: __m512i) -> Self {
+        let fields = kind.fields();
+        // What a `tf32` has below a `bf16` is its last bits. Only a subnormal has nothing else.
+        let magnitude = match kind {
+            Kind::Single => {
+                let tail = _mm512_test_epi32_mask(word, all(0xffff));
+                let one = _mm512_maskz_mov_epi32(tail, all(0x1_0000));
+                _mm512_and_si512(_mm512_or_si512(word, one), all(0x7fff_0000))
+            }
+            _ => _mm512_and_si512(word, _mm512_set1_epi16(0x7fff)),
+        };
+        let nonzero = _mm512_test_epi16_mask(magnitude, magnitude);
+        let least = _mm512_max_epu16(magnitude, _mm512_set1_epi16(1 << fields.shift));
+        let field = _mm512_srl_epi16(least, _mm_cvtsi32_si128(fields.shift as i32));
+        let bottom = _mm512_set1_epi16(fields.bottom);
+        let distance = _mm512_maskz_sub_epi16(nonzero, field, bottom);
+        Self { fields, distance, nonzero }
+    }
+
+    /// The larger of each, as a running maximum from zeros.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub fn furthest(&self, before: __m512i) -> __m512i {
+        _mm512_max_epu16(before, self.distance)
+    }
+
+    /// Bytes of A, each in a half word.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub fn of_a(&self) -> __m512i {
+        let Fields { bias, bottom, span, .. } = self.fields;
+        let above = _mm512_set1_epi16(127 + span + 2 * (bottom - bias));
+        _mm512_maskz_add_epi16(self.nonzero, self.distance, above)
+    }
+
+    /// Bytes of B, each in a half word.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub fn of_b(&self) -> __m512i {
+        let span = _mm512_set1_epi16(self.fields.span);
+        _mm512_mask_sub_epi16(_mm512_set1_epi16(255), self.nonzero, span, self.distance)
+    }
+}
+
+/// Whether a running maximum of distances stayed among what is done here.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub fn are_near(kind: Kind, furthest: __m512i) -> bool {
+    let span = _mm512_set1_epi16(kind.fields().span);
+    _mm512_cmpgt_epu16_mask(furthest, span) == 0
+}
