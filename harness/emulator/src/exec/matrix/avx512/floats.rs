@@ -265,16 +265,18 @@ impl<const K: usize, const PLAIN: bool> Products<'_, K, PLAIN> {
         let mut total = [all(0); 4];
         let mut scale = [_mm512_setzero_ps(); 4];
         let mut down = [_mm512_setzero_ps(); 4];
-        for at in 0..4 {
+        // The highest byte first: moved down by one it is where the field of an `f32` is.
+        for at in (0..4).rev() {
             let magnitude = _mm512_and_si512(_mm512_castps_si512(c[at]), all(i32::MAX));
             watch.most = _mm512_max_epi32(watch.most, magnitude);
             watch.least = _mm512_min_epu32(watch.least, _mm512_sub_epi32(magnitude, all(1)));
 
-            let mut top = _mm512_and_si512(_mm512_slli_epi32::<23>(bytes), all(FIELD));
-            bytes = _mm512_srli_epi32::<8>(bytes);
+            // What lies below the field decides nothing.
+            let mut top = _mm512_srli_epi32::<1>(bytes);
+            bytes = _mm512_slli_epi32::<8>(bytes);
             let column = all(self.offsets.column[4 * GROUP + at]);
             let offset = _mm512_add_epi32(self.offsets.row, column);
-            let nonzero = if PLAIN { 0 } else { _mm512_test_epi32_mask(top, top) };
+            let nonzero = if PLAIN { 0 } else { _mm512_test_epi32_mask(top, all(FIELD)) };
             if !PLAIN {
                 top = _mm512_mask_add_epi32(all(FLOOR << 23), nonzero, top, offset);
             }
