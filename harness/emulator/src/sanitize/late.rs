@@ -10,26 +10,29 @@ use crate::fault::Access;
 use crate::memory::GlobalMemory;
 
 /// Bytes of either memory.
-const LEN: u64 = 4 * PART;
-/// In which a warp or a CTA is mostly alone.
-const PART: u64 = 8192;
+const LEN: u64 = 1 << 16;
 
 /// An access such as kernels have: the lanes' places, bytes each, lanes, what.
-struct Warps {
+struct Random {
     at: [u32; 32],
     bytes: u32,
     mask: u32,
     access: Access,
 }
 
-impl Warps {
-    fn random(dice: &mut Dice, who: u64) -> Self {
+impl Random {
+    /// Mostly in a part of the memory where `who` is alone, `part` bytes long.
+    fn taken(dice: &mut Dice, who: u64, part: u64) -> Self {
         let bytes = [1, 2, 4, 4, 4, 8, 16][dice.below(7)];
         let step = [0, 1, 1, 1, 2, 3, 17, 33, 128][dice.below(9)];
         let order = dice.below(6);
-        let units = PART / u64::from(bytes);
+        let (from, len) = match dice.below(8) {
+            0 => (0, LEN),
+            1 => (dice.below(4) as u64 * part, part),
+            _ => (who * part, part),
+        };
+        let (from, units) = (from / u64::from(bytes), len / u64::from(bytes));
         let first = dice.below(units as usize) as u64;
-        let part = if dice.below(8) == 0 { dice.below(4) as u64 } else { who };
         let mask = match dice.below(4) {
             0 => dice.below(1 << 32) as u32 | 1 << dice.below(32),
             1 => u32::MAX >> dice.below(32),
@@ -43,7 +46,7 @@ impl Warps {
                 3 => dice.below(32) as u64,
                 _ => lane,
             };
-            ((part * units + (first + step * number) % units) * u64::from(bytes)) as u32
+            ((from + (first + step * number) % units) * u64::from(bytes)) as u32
         };
         let mut at: [u32; 32] = std::array::from_fn(|lane| place(lane as u64, dice));
         let repeated = at[mask.trailing_zeros() as usize];
@@ -80,8 +83,13 @@ impl Seen {
     }
 }
 
+/// Parts of the memory, small and large: in small ones accesses meet, in large ones they are far apart.
+fn part(dice: &mut Dice) -> u64 {
+    [256, 2048, 1 << 14][dice.below(3)]
+}
+
 /// One step of both blocks; whether there was a race.
-fn step_of_blocks(dice: &mut Dice, late: &mut Block, soon: &mut Block, ip: u32) -> bool {
+fn step_of_blocks(dice: &mut Dice, part: u64, late: &mut Block, soon: &mut Block, ip: u32) -> bool {
     let warp = dice.below(4);
     let lane = dice.below(32) as u32;
     let mut both = |act: &dyn Fn(&mut Block)| [&mut *late, &mut *soon].map(act);
@@ -97,7 +105,7 @@ fn step_of_blocks(dice: &mut Dice, late: &mut Block, soon: &mut Block, ip: u32) 
             let access = if dice.coin() || copies { Access::Write } else { Access::Read };
             let strong = dice.below(3) == 0 && !copies;
             let party = Party { warp, lane, ip, strong, copies };
-            let at = u64::from(warp) * PART + 16 * dice.below(64) as u64;
+            let at = u64::from(warp) * part + 16 * dice.below(16) as u64;
             let found = late.note(party, at, 16, access);
             assert_eq!(found, soon.note_now(party, 1, at, 16, access));
             if copies && dice.coin() {
@@ -106,7 +114,7 @@ fn step_of_blocks(dice: &mut Dice, late: &mut Block, soon: &mut Block, ip: u32) 
             return found.is_some();
         }
         _ => {
-            let one = Warps::random(dice, warp as u64);
+            let one = Random::taken(dice, warp as u64, part);
             let print = late.footprint(dice.below(3) as u32, &one.at, one.bytes, one.mask);
             let shape = late.shape(print).clone();
             let stretches: Vec<_> = shape.stretches(print, print.mask).collect();
@@ -133,11 +141,11 @@ fn step_of_blocks(dice: &mut Dice, late: &mut Block, soon: &mut Block, ip: u32) 
 fn warps_race_at_the_same_access() {
     let (mut late, mut soon) = (Block::new(4, LEN), Block::new(4, LEN));
     let mut seen = Seen::default();
-    for seed in 0..2000 {
+    for seed in 0..8000 {
         let dice = &mut Dice::new(seed);
         [&mut late, &mut soon].into_iter().for_each(Block::start);
-        let steps = 1 + dice.below(60) as u32;
-        seen.note((0..steps).any(|ip| step_of_blocks(dice, &mut late, &mut soon, ip)));
+        let (part, steps) = (part(dice), 1 + dice.below(60) as u32);
+        seen.note((0..steps).any(|ip| step_of_blocks(dice, part, &mut late, &mut soon, ip)));
         for _ in 0..64 {
             let (warp, lane) = (dice.below(4) as u32, dice.below(32) as u32);
             let party = Party { warp, lane, ip: 1000, strong: false, copies: false };
@@ -156,10 +164,10 @@ fn blocks_race_at_the_same_access() {
     let snapshot = memory.snapshot();
     let range = snapshot.range(0);
     let mut seen = Seen::default();
-    for seed in 0..2000 {
+    for seed in 0..8000 {
         let dice = &mut Dice::new(seed);
         let (mut late, mut soon) = (Grid::new(4), Grid::new(4));
-        let steps = 1 + dice.below(60) as u32;
+        let (part, steps) = (part(dice), 1 + dice.below(60) as u32);
         let mut step = |ip| {
             let cta = dice.below(4) as u64;
             [&mut late, &mut soon].into_iter().for_each(|grid| grid.enter(cta));
@@ -168,7 +176,7 @@ fn blocks_race_at_the_same_access() {
                 2 | 3 => drop([&mut late, &mut soon].map(|grid| grid.release(8))),
                 4 | 5 => drop([&mut late, &mut soon].map(|grid| grid.acquire(8))),
                 _ => {
-                    let one = Warps::random(dice, cta);
+                    let one = Random::taken(dice, cta, part);
                     let mut notes = late.notes(range, 0, one.access, ip, false);
                     let print = notes.footprint(dice.below(3) as u32, &one.at, one.bytes, one.mask);
                     let print = Footprint { at: base + print.at, ..print };
@@ -257,4 +265,26 @@ fn a_copy_under_way_outlasts_a_barrier() {
     block.landed(party(0, 0, 3), 0, 16);
     block.barrier(&[0, 1], None);
     assert!(block.note(party(1, 0, 2), 8, 4, Access::Read).is_none());
+}
+
+#[test]
+fn a_read_is_found_behind_more_than_can_wait() {
+    let memory = GlobalMemory::new(1 << 20, true);
+    let base = memory.allocate(LEN, "a").expect("room");
+    let snapshot = memory.snapshot();
+    let range = snapshot.range(0);
+    let mut grid = Grid::new(2);
+    let mut read = |first: u32, ip: u32| {
+        let at = std::array::from_fn(|lane| first + 4 * lane as u32);
+        let mut notes = grid.notes(range, 0, Access::Read, ip, false);
+        let print = notes.footprint(0, &at, 4, u32::MAX);
+        assert!(notes.add_all(Footprint { at: base + print.at, ..print }));
+    };
+    read(0, 7);
+    (0..100_000).for_each(|_| read(4096, 8));
+    grid.enter(1);
+    let mut notes = grid.notes(range, 0, Access::Write, 9, false);
+    assert_eq!(notes.add(base + 20, 4), Some((Access::Read, Some(7), 0)));
+    assert_eq!(notes.add(base + 128, 4), None);
+    assert_eq!(notes.add(base + 4096, 4), Some((Access::Read, Some(8), 0)));
 }
