@@ -50,7 +50,7 @@ pub struct Block {
     written: Bits,
 }
 
-/// Accesses that wait at a time.
+/// Accesses that wait at a time; a quarter as many patterns.
 const MOST: usize = 4096;
 
 /// Words that any warp may have used to tell another something through global memory.
@@ -69,7 +69,7 @@ impl Block {
             cells: vec![Cell::default(); shared.div_ceil(4) as usize],
             fresh: Bits::new(shared.div_ceil(4)),
             under_way: Bits::new(shared.div_ceil(4)),
-            waiting: Waiting::new(MOST),
+            waiting: Waiting::new(MOST, MOST / 4),
             awaited: Bits::new(shared.div_ceil(4)),
             told: false,
             written: Bits::new(shared),

@@ -120,7 +120,7 @@ fn step_of_blocks(dice: &mut Dice, part: u64, late: &mut Block, soon: &mut Block
             let stretches: Vec<_> = shape.stretches(print, print.mask).collect();
             let of = stretches.iter().flat_map(|stretch| stretch.at..stretch.at + stretch.all());
             assert_eq!(sorted(of.collect()), one.covered());
-            if one.access == Access::Write && !shape.ascends(print.mask) {
+            if one.access == Access::Write && !shape.is_apart(print.mask) {
                 return false;
             }
             let warp = warp as u32;

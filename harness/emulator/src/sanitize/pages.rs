@@ -1,10 +1,12 @@
 //! An allocation in global memory: who has been in its pages, and the last accesses of its words.
 
+use std::ops::Range;
+
 use super::epoch::{Cell, Epoch, words};
 use super::waiting::Waiting;
 use crate::fault::Access;
 
-const PAGE_WORDS: usize = 1024;
+const PAGE_WORDS: usize = 256;
 pub const PAGE_BYTES: u64 = 4 * PAGE_WORDS as u64;
 
 type Epochs = Option<Box<[Epoch; PAGE_WORDS]>>;
@@ -34,6 +36,25 @@ impl Page {
         let clash = cell.note(now, access, ordered, |a, b| a.who() == b.who());
         self.keep(word, before, cell);
         clash
+    }
+
+    /// Note an access that races with nothing to all bytes of some words.
+    fn note_whole(&mut self, words: Range<usize>, now: Epoch, access: Access) {
+        let blank = || Box::new([Epoch::default(); PAGE_WORDS]);
+        if access == Access::Read {
+            let read = &mut self.read.get_or_insert_with(blank)[words.clone()];
+            for (word, read) in words.zip(read) {
+                let before = std::mem::replace(read, now);
+                if before.who() != now.who() && before != Epoch::default() {
+                    self.other.get_or_insert_with(blank)[word] = before;
+                }
+            }
+        } else {
+            self.write.get_or_insert_with(blank)[words.clone()].fill(now);
+            for list in [&mut self.read, &mut self.other].into_iter().flatten() {
+                list[words.clone()].fill(Epoch::default());
+            }
+        }
     }
 
     #[inline(always)]
@@ -85,12 +106,13 @@ pub struct Memory {
     pub waiting: Waiting,
 }
 
-/// Accesses to an allocation that wait at a time: 2 MiB.
+/// Accesses to an allocation that wait at a time, and patterns that they may have: 2 MiB, and 10 MiB where
+/// all differ.
 const LONGEST: usize = 1 << 16;
 
 impl Memory {
     pub fn new() -> Self {
-        Self { uses: Vec::new(), pages: Vec::new(), waiting: Waiting::new(LONGEST) }
+        Self { uses: Vec::new(), pages: Vec::new(), waiting: Waiting::new(LONGEST, LONGEST) }
     }
 
     /// From now on accesses to it are noted; it has `bytes` bytes.
@@ -123,11 +145,24 @@ impl Memory {
     pub fn tell_apart(&mut self) {
         let pages = &mut self.pages;
         self.waiting.tell_apart(|epoch, access, stretch| {
-            for (word, mask) in words(stretch.at, stretch.all()) {
-                if let Some(page) = pages.get_mut(word as usize / PAGE_WORDS) {
-                    let page = page.get_or_insert_default();
-                    page.note(word as usize % PAGE_WORDS, epoch.of_bytes(mask), access, |_| true);
+            let (first, end) = (stretch.at, stretch.at + stretch.all());
+            if first % 4 != 0 || end % 4 != 0 {
+                for (word, mask) in words(first, end - first) {
+                    if let Some(page) = pages.get_mut(word as usize / PAGE_WORDS) {
+                        let (page, word) =
+                            (page.get_or_insert_default(), word as usize % PAGE_WORDS);
+                        page.note(word, epoch.of_bytes(mask), access, |_| true);
+                    }
                 }
+                return;
+            }
+            let (mut word, end) = (first as usize / 4, end as usize / 4);
+            while word < end {
+                let Some(page) = pages.get_mut(word / PAGE_WORDS) else { return };
+                let from = word % PAGE_WORDS;
+                let to = (from + end - word).min(PAGE_WORDS);
+                page.get_or_insert_default().note_whole(from..to, epoch.of_bytes(0xf), access);
+                word += to - from;
             }
         });
     }

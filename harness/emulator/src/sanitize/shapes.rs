@@ -64,19 +64,22 @@ impl Shape {
         })
     }
 
-    /// Whether every lane of `mask` is behind the bytes of the one before, so that none store to one place.
+    /// Whether no two lanes of `mask` have a byte in common.
     #[inline(always)]
-    pub fn ascends(&self, mask: u32) -> bool {
-        if self.ascends && mask == u32::MAX {
-            return true;
+    pub fn is_apart(&self, mask: u32) -> bool {
+        (self.ascends && mask == u32::MAX) || self.is_apart_sorted(mask)
+    }
+
+    #[inline(never)]
+    fn is_apart_sorted(&self, mask: u32) -> bool {
+        let mut at = [u64::MAX; 32];
+        let active = (0..32).filter(|lane| mask >> lane & 1 == 1);
+        let count = at.iter_mut().zip(active).map(|(at, lane)| *at = self.offset(lane)).count();
+        let at = &mut at[..count];
+        if !at.is_sorted() {
+            at.sort_unstable();
         }
-        let mut behind = 0;
-        self.runs.among(mask).all(|Run { lane, lanes, same }| {
-            let at = self.offset(lane);
-            let above = !same && at >= behind;
-            behind = at + u64::from(lanes * self.bytes);
-            above
-        })
+        at.windows(2).all(|two| two[0] + u64::from(self.bytes) <= two[1])
     }
 }
 
@@ -144,9 +147,6 @@ pub struct Shapes {
     last: [u32; 16],
 }
 
-/// Patterns to keep: where every access has its own, they would only take room.
-const MANY: usize = 1024;
-
 impl Shapes {
     pub fn new() -> Self {
         Self { of: vec![Shape::point()], last: [0; 16] }
@@ -177,8 +177,9 @@ impl Shapes {
         &self.of[print.shape as usize]
     }
 
-    pub fn are_many(&self) -> bool {
-        self.of.len() > MANY
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.of.len()
     }
 
     /// No footprint is left that was taken before.
@@ -243,15 +244,16 @@ mod tests {
     }
 
     #[test]
-    fn lanes_behind_each_other() {
-        let ascends = |at: fn(u32) -> u32, mask: u32| {
+    fn lanes_apart() {
+        let apart = |at: fn(u32) -> u32, mask: u32| {
             let at = std::array::from_fn(|lane| at(lane as u32));
-            Shape::of(&at, at[0], 4).ascends(mask)
+            Shape::of(&at, at[mask.trailing_zeros() as usize], 4).is_apart(mask)
         };
-        assert!(ascends(|lane| 4 * lane, u32::MAX) && ascends(|lane| 8 * lane, 0xff));
-        assert!(!ascends(|lane| 2 * lane, u32::MAX) && !ascends(|lane| 124 - 4 * lane, 0b11));
-        assert!(!ascends(|_| 8, 0b11) && ascends(|_| 8, 0b10));
+        assert!(apart(|lane| 4 * lane, u32::MAX) && apart(|lane| 8 * lane, 0xff));
+        assert!(apart(|lane| 124 - 4 * lane, u32::MAX) && apart(|lane| 12 * lane % 128, u32::MAX));
+        assert!(!apart(|lane| 2 * lane, u32::MAX) && !apart(|lane| 62 - 2 * lane, 0b11));
+        assert!(!apart(|_| 8, 0b11) && apart(|_| 8, 0b10));
         let around = |lane: u32| 4 * (lane % 31);
-        assert!(!ascends(around, u32::MAX) && ascends(around, u32::MAX >> 1));
+        assert!(!apart(around, u32::MAX) && apart(around, u32::MAX >> 1) && apart(around, !1));
     }
 }

@@ -23,19 +23,20 @@ struct Entry {
 pub struct Waiting {
     entries: Vec<Entry>,
     pub shapes: Shapes,
-    /// Entries at a time.
+    /// Entries and shapes at a time.
     most: usize,
+    patterns: usize,
 }
 
 impl Waiting {
-    pub fn new(most: usize) -> Self {
-        Self { entries: Vec::new(), shapes: Shapes::new(), most }
+    pub fn new(most: usize, patterns: usize) -> Self {
+        Self { entries: Vec::new(), shapes: Shapes::new(), most, patterns }
     }
 
     /// Whether entries have to be told apart, and room be made, before there may be more.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
-        self.entries.len() >= self.most || self.shapes.are_many()
+        self.entries.len() >= self.most || self.shapes.len() > self.patterns
     }
 
     #[inline(always)]
@@ -51,7 +52,7 @@ impl Waiting {
 
     /// Nothing waits, and no footprint is needed any more.
     pub fn make_room(&mut self) {
-        if self.shapes.are_many() {
+        if self.shapes.len() > self.patterns {
             self.shapes.forget();
         }
     }

@@ -257,8 +257,8 @@ impl Accesses<'_> {
             };
             return defined && shadow.note(print, Access::Read);
         }
-        // Otherwise two lanes may store to one place.
-        if !shadow.shape(print).ascends(print.mask) {
+        // Two lanes may store to one place.
+        if !shadow.shape(print).is_apart(print.mask) {
             return false;
         }
         let blank = if whole { 0 } else { self.blank(&shadow) };
