@@ -110,6 +110,16 @@ fn a_program_needs_no_flags_of_its_own() {
 }
 
 #[test]
+fn a_fault_is_explained_to_who_aborts() {
+    const PROGRAM: &str = "#include <cstdlib>\n\
+        __global__ void far(int* p) { p[1 << 20] = 1; }\n\
+        int main() {\n  int* p;\n  cudaMalloc(&p, 4);\n  far<<<1, 1>>>(p);\n  \
+        if (cudaDeviceSynchronize()) abort();\n}\n";
+    let run = Nibble::new(["run", "far.cu"]).file("far.cu", PROGRAM).run();
+    run.stderr_contains("far writes 4 bytes of global memory").stderr_contains("far.cu:2");
+}
+
+#[test]
 fn a_function_that_is_nowhere_is_named() {
     let needs = |declaration: &str, call: &str| {
         let program = format!("{declaration}\nint main() {{ return {call}; }}\n");

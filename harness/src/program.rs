@@ -12,6 +12,7 @@ use std::error::Error as _;
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ::emulator::cudart::session::Refused;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -113,6 +114,17 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
     }
 }
 
+static FAREWELL: OnceLock<extern "C" fn()> = OnceLock::new();
+
+/// `abort`, as of an exception that nobody catches: Thrust throws one for a kernel's fault, which is the
+/// moment to explain it. A call of `abort` is an ordinary place in the program, unless it came from within
+/// the runtime, which then cannot be asked. `abort` ends the process when this returns.
+extern "C" fn aborting(_signal: c_int) {
+    if let Some(farewell) = FAREWELL.get().filter(|_| ::emulator::cudart::session::is_free()) {
+        farewell();
+    }
+}
+
 /// Why a library cannot be opened: what the linker says, with what a missing function may be of.
 fn unopened(error: &libloading::Error) -> String {
     let said = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -164,6 +176,10 @@ pub fn enter(
     let environment: [*const c_char; 1] = [std::ptr::null()];
     // SAFETY: a function without parameters that does not unwind.
     unsafe { libc::atexit(at_exit) };
+    let _ = FAREWELL.set(at_exit);
+    let handler: extern "C" fn(c_int) = aborting;
+    // SAFETY: the handler may be called at any time; what it does at which, it says.
+    unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
     // SAFETY: argument count and vector as C has them, alive until `main` returns.
     Ok(unsafe { main(words.len() as c_int, pointers.as_ptr(), environment.as_ptr()) })
 }

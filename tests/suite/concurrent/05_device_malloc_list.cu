@@ -1,5 +1,5 @@
 // Linked lists on the device heap: each thread prepends nodes from malloc, a later kernel walks and frees them. new and
-// delete too.
+// delete too. Then 16 MiB at a time, for which the heap has to be made larger first.
 #include <cstdio>
 #include <cstdlib>
 
@@ -47,10 +47,18 @@ __global__ void consume(Node **heads, int lists, int length, int *errors, int *s
     if (j != length + i % 5) atomicAdd(errors, 1000);
 }
 
+__global__ void hold(char **blocks, int bytes, int *errors)
+{
+    char *p = blocks[threadIdx.x] = (char *)malloc(bytes);
+    if (p) p[0] = p[bytes - 1] = 1; else atomicAdd(errors, 1);
+    __syncthreads();
+    free(p);
+}
+
 int main()
 {
     const int lists = 50, length = 8;
-    cudaDeviceSetLimit(cudaLimitMallocHeapSize, 4 << 20);
+    cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 << 20);
     Node **heads;
     int *r, got[2], want = 0;
     cudaMalloc(&heads, lists * sizeof(Node *));
@@ -66,6 +74,12 @@ int main()
         for (int i = 0; i < lists; i++) for (int j = 0; j < length + i % 5; j++) want += i * 1000 + j;
         if (got[0] || got[1] != want) { printf("round %d: %d errors, sum %d, expected %d\n", round, got[0], got[1], want); return 1; }
     }
+    char **blocks;
+    cudaMalloc(&blocks, 256 * sizeof(char *));
+    cudaMemset(r, 0, 8);
+    hold<<<1, 256>>>(blocks, 64 << 10, r);
+    cudaMemcpy(got, r, 8, cudaMemcpyDeviceToHost);
+    if (got[0]) { printf("%d of 256 blocks of 64 KiB did not fit\n", got[0]); return 1; }
     printf("linked lists on the device heap: sum %d\n", want);
     return 0;
 }

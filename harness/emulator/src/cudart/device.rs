@@ -7,6 +7,10 @@ use super::allocation::Owner;
 use super::error::{Code, Failure, Outcome};
 use super::session::Session;
 use super::stream::PRIORITIES;
+use crate::memory::OutOfMemory;
+
+/// `cudaLimitMallocHeapSize`
+const LIMIT_HEAP: u32 = 2;
 
 /// CUDA 13.0, which the solutions are compiled with.
 const VERSION: i32 = 13000;
@@ -86,6 +90,13 @@ runtime! {
     }
 
     fn cudaDeviceSetLimit(id: u32, value: usize) |session| {
+        if id == LIMIT_HEAP {
+            let no_room = |error: OutOfMemory| Code::MEMORY_ALLOCATION.because(error.to_string());
+            let bytes = (value as u64).max(1);
+            if !session.machine.memory().resize_heap(bytes).map_err(no_room)? {
+                return Err(Code::INVALID_VALUE.because("a kernel has used the heap already"));
+            }
+        }
         *session.limit(id)? = value;
         Ok(())
     }

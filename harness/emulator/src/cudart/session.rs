@@ -4,7 +4,7 @@
 //! host threads of a solution take turns; callbacks into the solution run without it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::abi::{Address, EventHandle, FunctionHandle, PoolHandle, StreamHandle};
 use super::allocation::Allocation;
@@ -145,6 +145,11 @@ pub fn start(machine: Machine, options: Options) {
 /// What happened since the session began or was last asked; empty without a session.
 pub fn report() -> SessionReport {
     lock().as_mut().map(|session| std::mem::take(&mut session.report)).unwrap_or_default()
+}
+
+/// Whether no call is under way, so that a report can be had at once.
+pub fn is_free() -> bool {
+    !matches!(SESSION.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 /// Ends the session. Calls of a solution that is still loaded then fail with

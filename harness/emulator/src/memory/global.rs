@@ -201,10 +201,32 @@ impl GlobalMemory {
     /// Where there is no room for its heap.
     pub fn provide_heap(&self) -> Result<(), OutOfMemory> {
         if self.heap.get().is_none() {
-            let base = self.allocate_as(HEAP_BYTES, "the heap", AllocationKind::Variable)?;
-            let _ = self.heap.set(Arc::new(Mutex::new(Heap::new(base))));
+            let heap = self.new_heap(HEAP_BYTES)?;
+            let _ = self.heap.set(Arc::new(Mutex::new(heap)));
         }
         Ok(())
+    }
+
+    fn new_heap(&self, bytes: u64) -> Result<Heap, OutOfMemory> {
+        let base = self.allocate_as(bytes, "the heap", AllocationKind::Variable)?;
+        Ok(Heap::new(base, bytes))
+    }
+
+    /// Gives kernels a heap of another size; false once a kernel has used it.
+    ///
+    /// # Errors
+    /// Where there is no room for it.
+    pub fn resize_heap(&self, bytes: u64) -> Result<bool, OutOfMemory> {
+        self.provide_heap()?;
+        let Some(heap) = self.heap.get() else { return Ok(false) };
+        let mut heap = heap.lock().unwrap_or_else(|e| e.into_inner());
+        if heap.is_touched() {
+            return Ok(false);
+        }
+        let resized = self.new_heap(bytes)?;
+        self.free(heap.base());
+        *heap = resized;
+        Ok(true)
     }
 
     /// False if `base` is not the start of a live allocation of our own.
