@@ -101,6 +101,7 @@ const FULL: f32 = e4m3::MAX * e2m1::MAX;
 /// over the cases only the real one remains.
 fn explain(values: &[u16], columns: usize, found: f32, wanted: f32) -> Vec<(&'static str, String)> {
     let amax = FULL / wanted;
+    let scale_of = |amax: f32| if amax == 0.0 { 1.0 } else { FULL / amax };
     let largest = values.iter().map(|&x| f16::decode(x)).fold(0.0, f32::max);
     let mean = || values.iter().map(|&x| f64::from(f16::decode(x).abs())).sum::<f64>();
     let candidates = [
@@ -108,7 +109,7 @@ fn explain(values: &[u16], columns: usize, found: f32, wanted: f32) -> Vec<(&'st
         ("global_scale_is_amax", amax, "amax itself; it must be 2688 / amax"),
         ("global_scale_without_e2m1", e4m3::MAX / amax, "448 / amax; E2M1's 6 is missing"),
         ("global_scale_without_e4m3", e2m1::MAX / amax, "6 / amax; E4M3's 448 is missing"),
-        ("signed_amax", FULL / largest, "2688 over the largest value; magnitudes count"),
+        ("signed_amax", scale_of(largest), "2688 over the largest value; magnitudes count"),
         (
             "amax_is_mean",
             FULL * values.len() as f32 / mean() as f32,
@@ -123,7 +124,7 @@ fn explain(values: &[u16], columns: usize, found: f32, wanted: f32) -> Vec<(&'st
         )];
     }
     // The mean is a sum that anyone may round differently.
-    let near = |x: f32| (x - found).abs() <= 1e-5 * x.abs();
+    let near = |x: f32| x.is_finite() && (x - found).abs() <= 1e-5 * x.abs();
     let fitting = candidates.iter().filter(|(_, value, _)| near(*value));
     let mut said: Vec<_> = fitting.map(|(id, _, says)| (*id, format!("sf_g is {says}"))).collect();
     said.extend(overlooked(values, columns, found, wanted).map(|says| ("amax_of_part", says)));
@@ -142,21 +143,23 @@ fn explain(values: &[u16], columns: usize, found: f32, wanted: f32) -> Vec<(&'st
     said
 }
 
-/// Whether a smaller magnitude than amax gives this global scale, and where amax is.
+/// Whether a smaller magnitude than amax gives this global scale, zeros (whose scale is 1) among them, and
+/// where amax is.
 fn overlooked(values: &[u16], columns: usize, found: f32, wanted: f32) -> Option<String> {
-    let (part, amax) = (FULL / found, FULL / wanted);
-    if !(part > 0.0 && part < amax) {
-        return None;
-    }
     let at = |magnitude: u16| values.iter().position(|x| x & 0x7fff == magnitude);
-    let seen = f16::encode(part);
-    at(seen).filter(|_| CLOSENESS.holds(found, FULL / f16::decode(seen)))?;
-    let missed = at(f16::encode(amax))?;
+    let near = f16::encode(FULL / found);
+    let gives = |part: u16| match part {
+        0 => found == 1.0,
+        _ => found > wanted && CLOSENESS.holds(found, FULL / f16::decode(part)),
+    };
+    let part = [0, near].into_iter().find(|&part| gives(part) && at(part).is_some())?;
+    let amax = f16::encode(FULL / wanted);
+    let missed = at(amax)?;
     Some(format!(
         "sf_g is {found}, as for an amax of {}, but amax is {} at row {}, column {}: part of the \
          tensor was not looked at",
-        f16::decode(seen),
-        f16::decode(f16::encode(amax)),
+        f16::decode(part),
+        f16::decode(amax),
         missed / columns,
         missed % columns
     ))

@@ -68,6 +68,16 @@ fn all_that_one_case_leaves_possible_is_said() {
     assert_eq!(ids(1.25), ["amax_is_mean"]);
     assert_eq!(ids(1.0), ["amax_of_part"]);
     assert!(said(1.0)[0].1.contains("an amax of 1, but amax is 2 at row 1, column 1"));
+
+    // Who saw nothing but zeros writes 1, and where amax is 1 that is amax, too.
+    for (last, expected) in [
+        (1.0, &["global_scale_is_amax", "amax_of_part"][..]),
+        (-1.0, &["global_scale_is_amax", "signed_amax", "amax_of_part"]),
+    ] {
+        let values = [0.0, 0.0, 0.0, last].map(f16::encode);
+        let said = explain(&values, 2, 1.0, 2688.0);
+        assert_eq!(said.into_iter().map(|(id, _)| id).collect::<Vec<_>>(), expected);
+    }
 }
 
 #[test]
