@@ -2,13 +2,12 @@
 //!
 //! A word of A or B holds one, two or four elements. All formats of at most 16 bits but `bf16` become
 //! `f16` on the way, moved into its fields, which makes two words of one: their values are then off by a
-//! power of two, the same for all, which the alignment makes up for ([`lag`]). What is then left is one of three
-//! kinds of words, and elements are numbered as they come out of them. With `t` the word of a register
-//! as in the picture above, `h` the half of a word, and eight elements from each register, or from each of the
-//! two words that a register of FP8 becomes:
+//! power of two, the same for all, which the alignment makes up for ([`lag`]). Elements are numbered as they
+//! come out of words. With `t` the word of a register as in the picture above, and `h` the half of a word:
 //!
 //! ```text
-//! Half    f16, FP8 and less   k = 8·(register or word) + 2·t + h
+//! Half    f16                 k = 8·register + 2·t + h
+//! Byte    FP8 and less        the same, of the even bytes, then of the odd ones of each register
 //! Brain   bf16                k = 8·register + 4·h + t
 //! Single  tf32                k = 4·register + t
 //! ```
@@ -34,6 +33,8 @@ use crate::exec::matrix::element::Element;
 pub enum Kind {
     /// Two `f16`.
     Half,
+    /// Four elements of 8 bits, as two words of `f16`.
+    Byte,
     /// Two `bf16`.
     Brain,
     /// One `tf32`: the upper half is a `bf16` of the same exponent.
@@ -50,13 +51,14 @@ struct Fields {
 }
 
 impl Kind {
-    pub const ALL: [Self; 3] = [Self::Half, Self::Brain, Self::Single];
+    pub const ALL: [Self; 4] = [Self::Half, Self::Byte, Self::Brain, Self::Single];
 
     pub fn of(element: Element) -> Self {
         match element {
             Element::Bf16 => Self::Brain,
             Element::Tf32 => Self::Single,
-            _ => Self::Half,
+            Element::F16 => Self::Half,
+            _ => Self::Byte,
         }
     }
 
@@ -64,12 +66,17 @@ impl Kind {
     /// (`element.rs`), and however large the other factor, the product is then below all that are not zero.
     const fn fields(self) -> Fields {
         match self {
-            Self::Half => Fields { shift: 10, bias: 15, bottom: 1, span: 29 },
+            Self::Half | Self::Byte => Fields { shift: 10, bias: 15, bottom: 1, span: 29 },
             _ => Fields { shift: 7, bias: 127, bottom: 127 - 41, span: 82 },
         }
     }
 
-    /// Elements that four words hold.
+    /// Words that a word becomes.
+    pub const fn parts(self) -> usize {
+        if matches!(self, Self::Byte) { 2 } else { 1 }
+    }
+
+    /// Elements that four of these hold.
     pub const fn run(self) -> usize {
         if matches!(self, Self::Single) { 4 } else { 8 }
     }
@@ -82,7 +89,7 @@ impl Kind {
     /// Where half `h` of word `t` stands among them.
     pub const fn place(self, t: usize, h: usize) -> usize {
         match self {
-            Self::Half => 2 * t + h,
+            Self::Half | Self::Byte => 2 * t + h,
             Self::Brain => 4 * h + t,
             Self::Single => t,
         }
@@ -122,18 +129,13 @@ pub fn lag(form: &Multiply) -> i32 {
     of(form.a) + of(form.b)
 }
 
-/// Words that a word becomes.
-pub fn parts(element: Element) -> usize {
-    if Narrow::of(element).is_some() { 2 } else { 1 }
-}
-
-/// A word's elements in words of their [`Kind`], as many as [`parts`]. A NaN becomes one of `f16`.
+/// A word's elements in as many words as its kind has parts. A NaN becomes one of `f16`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-pub fn widened(element: Element, word: __m512i) -> [__m512i; 2] {
-    let Some(narrow) = Narrow::of(element) else {
-        // Of `tf32` the lowest 13 bits are not looked at (PTX ISA 9.7.14.2).
-        let ignored = if element == Element::Tf32 { 0x1fff } else { 0 };
+pub fn widened(kind: Kind, element: Element, word: __m512i) -> [__m512i; 2] {
+    // Of `tf32` the lowest 13 bits are not looked at (PTX ISA 9.7.14.2).
+    let ignored = if kind == Kind::Single { 0x1fff } else { 0 };
+    let Some(narrow) = Narrow::of(element).filter(|_| kind == Kind::Byte) else {
         return [_mm512_andnot_si512(all(ignored), word), word];
     };
     let up = |x, by: u32| _mm512_sll_epi16(x, _mm_cvtsi32_si128(by as i32));

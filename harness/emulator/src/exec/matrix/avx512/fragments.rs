@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::elements::{Distances, Kind, are_near, parts, widened};
+use super::elements::{Distances, Kind, are_near, widened};
 use super::{all, halves, tall};
 use crate::exec::Core;
 use crate::exec::matrix::element::Element;
@@ -127,6 +127,7 @@ impl Fragments {
         unsafe {
             match Kind::of(elements[0]) {
                 Kind::Half => self.of::<{ Kind::Half as usize }>(core, elements, operands),
+                Kind::Byte => self.of::<{ Kind::Byte as usize }>(core, elements, operands),
                 Kind::Brain => self.of::<{ Kind::Brain as usize }>(core, elements, operands),
                 Kind::Single => self.of::<{ Kind::Single as usize }>(core, elements, operands),
             }
@@ -171,7 +172,7 @@ impl Left {
         element: Element,
         slots: &[Slot],
     ) -> bool {
-        let (kind, parts) = (Kind::ALL[KIND], parts(element));
+        let kind = Kind::ALL[KIND];
         // The lower bytes of a word's halves, for all bytes of a word.
         let copies = |byte: i32| {
             let four = |word: i32| (4 * word + byte) * 0x0101_0101;
@@ -183,12 +184,14 @@ impl Left {
             // SAFETY: by the contract.
             let words = unsafe { tall(core, pair[0], pair[1]) };
             for (t, word) in words.into_iter().enumerate() {
-                for (p, word) in widened(element, word).into_iter().take(parts).enumerate() {
+                for (p, word) in
+                    widened(kind, element, word).into_iter().take(kind.parts()).enumerate()
+                {
                     let distances = Distances::of(kind, word);
                     furthest = distances.furthest(furthest);
                     let bytes = distances.of_a();
                     let values = values(kind, word);
-                    let first = kind.run() * (r * parts + p);
+                    let first = kind.run() * (r * kind.parts() + p);
                     for h in kind.first_half()..2 {
                         let k = (first + kind.place(t, h)) % DEPTH;
                         self.values[k] = values[h];
@@ -212,7 +215,7 @@ impl Left {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn values(kind: Kind, word: __m512i) -> [__m512; 2] {
     match kind {
-        Kind::Half => {
+        Kind::Half | Kind::Byte => {
             // SAFETY: 64 bytes.
             let order = unsafe { _mm512_loadu_si512(SPLIT.as_ptr().cast()) };
             let split = _mm512_permutexvar_epi16(order, word);
@@ -240,7 +243,7 @@ impl Right {
         element: Element,
         slots: &[Slot],
     ) -> bool {
-        let (kind, parts) = (Kind::ALL[KIND], parts(element));
+        let kind = Kind::ALL[KIND];
         let mut furthest = all(0);
         for group in 0..2 {
             // Words that make eight elements each, or four, for four columns.
@@ -248,11 +251,13 @@ impl Right {
             for (r, &slot) in slots.iter().enumerate().take(2) {
                 // SAFETY: by the contract.
                 let word = unsafe { halves(core, slot) }[group];
-                for (p, word) in widened(element, word).into_iter().take(parts).enumerate() {
-                    words[r * parts + p] = word;
+                for (p, word) in
+                    widened(kind, element, word).into_iter().take(kind.parts()).enumerate()
+                {
+                    words[r * kind.parts() + p] = word;
                 }
             }
-            let count = slots.len() * parts;
+            let count = slots.len() * kind.parts();
             for (pair, words) in words.chunks_exact(2).take(count.div_ceil(2)).enumerate() {
                 self.put(kind, group, pair, [words[0], words[1]]);
                 let even = Distances::of(kind, words[0]);
@@ -282,7 +287,7 @@ impl Right {
             unsafe { _mm512_storeu_ps(columns.as_mut_ptr().cast(), eights) };
         };
         match kind {
-            Kind::Half => {
+            Kind::Half | Kind::Byte => {
                 for (at, word) in words.into_iter().enumerate() {
                     let lower = _mm512_cvtph_ps(_mm512_castsi512_si256(word));
                     let upper = _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(word));
