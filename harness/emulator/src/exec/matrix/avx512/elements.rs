@@ -215,3 +215,37 @@ pub fn are_near(kind: Kind, furthest: __m512i) -> bool {
     let span = _mm512_set1_epi16(kind.fields().span);
     _mm512_cmpgt_epu16_mask(furthest, span) == 0
 }
+
+/// The numbers of the lower and the upper halves of words.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub fn values(kind: Kind, word: __m512i) -> [__m512; 2] {
+    match kind {
+        Kind::Half | Kind::Byte => {
+            // SAFETY: 64 bytes.
+            let order = unsafe { _mm512_loadu_si512(SPLIT.as_ptr().cast()) };
+            let split = _mm512_permutexvar_epi16(order, word);
+            [
+                _mm512_cvtph_ps(_mm512_castsi512_si256(split)),
+                _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(split)),
+            ]
+        }
+        Kind::Brain => {
+            let upper = _mm512_and_si512(word, all(0xffff_0000_u32 as i32));
+            let lower = _mm512_slli_epi32::<16>(word);
+            [_mm512_castsi512_ps(lower), _mm512_castsi512_ps(upper)]
+        }
+        Kind::Single => [_mm512_castsi512_ps(word); 2],
+    }
+}
+
+/// The halves of words, lower ones first.
+static SPLIT: [u16; 32] = {
+    let mut split = [0; 32];
+    let mut lane = 0;
+    while lane < 32 {
+        split[lane] = (2 * (lane % 16) + lane / 16) as u16;
+        lane += 1;
+    }
+    split
+};

@@ -19,7 +19,8 @@
 use std::arch::x86_64::*;
 
 use super::elements::lag;
-use super::fragments::{Left, Right};
+use super::left::Left;
+use super::right::Right;
 use super::{CUT, Fragments, all, store, sums};
 use crate::exec::Core;
 use crate::exec::matrix::element::Accumulator;

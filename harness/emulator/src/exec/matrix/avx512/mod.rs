@@ -23,6 +23,8 @@ mod elements;
 mod floats;
 mod fp4;
 mod fragments;
+mod left;
+mod right;
 
 pub use fragments::Fragments;
 
