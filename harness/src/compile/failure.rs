@@ -23,6 +23,21 @@ pub fn signature_error(
     SignatureError { line, difference, expected: prototype(request.parameters) }
 }
 
+/// Headers of libraries that come with a whole toolkit only.
+const LIBRARIES: [&str; 10] = [
+    "cublas", "cudnn", "cufft", "cupti", "curand", "cusolver", "cusparse", "nvml", "nvrtc", "nvtx3",
+];
+
+/// What the compiler cannot know about this one.
+fn hint(message: &str) -> Option<&'static str> {
+    if message.contains("requires separate compilation mode") {
+        return Some("nibble does not do that: no kernel can launch another");
+    }
+    let header = message.strip_suffix(": No such file or directory")?;
+    let library = LIBRARIES.iter().any(|library| header.starts_with(library));
+    library.then_some("it comes with NVIDIA's whole toolkit, whose nvcc `--nvcc` names")
+}
+
 /// Which kind of failure it was.
 pub fn explain(
     toolchain: &Toolchain,
@@ -67,6 +82,9 @@ pub fn explain(
         diagnostic.file = Some(request.source.typed.display().to_string());
         diagnostic.line = last;
         diagnostic.column = None;
+    }
+    for diagnostic in &mut diagnostics {
+        diagnostic.notes.extend(hint(&diagnostic.message).map(str::to_owned));
     }
     Rejected { diagnostics, raw }
 }
