@@ -390,7 +390,7 @@ impl Warp {
             if self.splits.is_empty() {
                 return Err(Pause::Ended);
             }
-            if !self.meet(program) {
+            if !self.meet(program, core) {
                 return Err(self.stuck(core));
             }
         }

@@ -153,8 +153,7 @@ impl Block {
         if live & !mask == 0 {
             lanes.together = time;
         } else {
-            lanes.some[lanes.next] = (mask, time);
-            lanes.next = (lanes.next + 1) % lanes.some.len();
+            lanes.meet(mask, time);
         }
         self.clock[warp] += 1;
     }

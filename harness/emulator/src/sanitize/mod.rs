@@ -62,7 +62,7 @@ pub use block::Block;
 pub use effect::{Deed, Effect, Touch};
 pub use fault::Earlier;
 pub use registers::Registers;
-pub use watch::{after, before, leaving, matters, quiet, range};
+pub use watch::{after, before, leaving, matters, met, quiet, range};
 
 use crate::fault::MemorySpace;
 

@@ -169,17 +169,29 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
         }
         Deed::WarpSync => {
             // SAFETY: lowering keeps slots within the file.
-            let members = unsafe { core.read::<u32>(inst.a)[mask.trailing_zeros() as usize & 31] };
-            let live = core.live;
-            if let Some(sanitizer) = &mut core.sanitizer
-                && let Some(block) = &mut sanitizer.block
-            {
-                block.warp_sync(sanitizer.warp as usize, members, live);
+            let named = unsafe { core.read::<u32>(inst.a) };
+            // Each lane says whom it waits for: the tiles of a group do so at one instruction.
+            let mut lanes = mask;
+            while lanes != 0 {
+                let first = lanes.trailing_zeros();
+                let members = named[first as usize & 31] | 1 << first;
+                met(core, members);
+                lanes &= !members;
             }
         }
         Deed::Fresh | Deed::Atomic(_) | Deed::Store(_) | Deed::Fence | Deed::Copy => {
             written.iter().for_each(|&to| registers.set(to, mask, 0, 0));
         }
+    }
+}
+
+/// These lanes of the warp have waited for each other.
+pub fn met(core: &mut Core, members: u32) {
+    let live = core.live;
+    if let Some(sanitizer) = &mut core.sanitizer
+        && let Some(block) = &mut sanitizer.block
+    {
+        block.warp_sync(sanitizer.warp as usize, members, live);
     }
 }
 

@@ -40,7 +40,7 @@ impl Warp {
     }
 
     /// Nobody is ready: let a `.sync` whose lanes have all come go on. False if none has.
-    pub(super) fn meet(&mut self, program: &Program) -> bool {
+    pub(super) fn meet(&mut self, program: &Program, core: &mut Core) -> bool {
         for index in 0..self.splits.len() {
             let State::Waiting(wanted) = self.splits[index].state else { continue };
             let here = (self.splits[index].block, self.splits[index].ip);
@@ -74,6 +74,8 @@ impl Warp {
                         split.ip += 1;
                     }
                 }
+                // The instruction is passed, not done.
+                crate::sanitize::met(core, wanted);
                 return true;
             }
         }
