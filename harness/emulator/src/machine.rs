@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::counters::Counters;
-use crate::exec::{Launch, Level, Tally, run_grid};
+use crate::exec::{Crew, Launch, Level, Tally, run_grid};
 use crate::fault::Fault;
 use crate::memory::{GlobalMemory, OutOfMemory};
 use crate::profile::KernelProfile;
@@ -68,7 +68,8 @@ pub enum LoadError {
 pub struct Machine {
     config: Config,
     memory: GlobalMemory,
-    launching: Mutex<()>,
+    /// Who runs the launch under way.
+    crew: Mutex<Crew>,
     /// When launches are given up.
     deadline: Mutex<Option<Instant>>,
     /// What kernels have printed, and nobody has taken yet.
@@ -91,7 +92,7 @@ impl Machine {
         Self {
             config,
             memory,
-            launching: Mutex::default(),
+            crew: Mutex::default(),
             deadline: Mutex::default(),
             printed: Mutex::default(),
         }
@@ -159,7 +160,7 @@ impl Machine {
         params: &[u8],
         counts: impl FnOnce(&Program, &Tally) -> T,
     ) -> Result<T, Box<Fault>> {
-        let _one_at_a_time = self.launching.lock().unwrap_or_else(|e| e.into_inner());
+        let mut crew = self.crew.lock().unwrap_or_else(|e| e.into_inner());
         let kernel = &*launch.kernel;
         let program = match &kernel.program {
             Ok(program) => program,
@@ -205,7 +206,7 @@ impl Machine {
             params: room,
             output: &self.printed,
             counting: self.config.counting,
-            threads: if alone { 1 } else { self.config.threads },
+            threads: if alone { 1 } else { crew.hire(self.config.threads) },
             resident,
             index_slots: Launch::index_slots(program),
             sms: self.config.sms,
@@ -213,7 +214,7 @@ impl Machine {
             sanitize: self.config.sanitize,
             seed: self.config.seed,
         };
-        match run_grid(&run) {
+        match run_grid(&run, &mut crew) {
             Ok(tally) => Ok(counts(program, &tally)),
             Err(stopped) => Err(Box::new(kernel.fault(program, &run, *stopped))),
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::Core;
+use super::Crew;
 use super::Tally;
 use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
@@ -131,7 +132,7 @@ impl Launch<'_> {
 }
 
 /// Run every CTA. The tally is the same whatever the number of threads.
-pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
+pub fn run_grid(launch: &Launch, crew: &mut Crew) -> Result<Tally, Box<Stopped>> {
     let next = AtomicU64::new(0);
     let failed = AtomicU64::new(NONE);
     let stopped = Mutex::new(None);
@@ -150,17 +151,7 @@ pub fn run_grid(launch: &Launch) -> Result<Tally, Box<Stopped>> {
             }
         }
     };
-    let threads = launch.threads.min(launch.ctas() as usize).max(1);
-    if threads == 1 {
-        work();
-    } else {
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
-    }
+    crew.work(launch.threads.min(launch.ctas() as usize), &work);
     match stopped.into_inner().unwrap_or_else(|e| e.into_inner()) {
         Some(reason) => Err(reason),
         None => Ok(total.into_inner().unwrap_or_else(|e| e.into_inner())),

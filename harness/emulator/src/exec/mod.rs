@@ -1,7 +1,7 @@
 //! Running a decoded program: lanes, warps, CTAs, grids.
 //!
 //! ```text
-//! grid.rs     CTAs over host threads; dice.rs: in an order left to chance
+//! grid.rs     CTAs over host threads (crew.rs); dice.rs: in an order left to chance
 //!  cluster.rs CTAs in turns, most often one; standstill.rs: those that can only wait
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
@@ -25,6 +25,7 @@ mod cluster;
 pub mod copy_async;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 mod core;
+mod crew;
 mod cta;
 pub mod dice;
 mod grid;
@@ -46,6 +47,7 @@ pub mod tensor;
 mod warp;
 
 pub use core::Core;
+pub use crew::Crew;
 pub use cta::CLUSTER;
 pub use grid::{Launch, Stopped, run_grid};
 pub use lane::{Lane, Op1, Op2, Op3, PLAIN, WIDE, WIDEST, each_lane, lane_by_lane, op1, op2, op3};
