@@ -70,6 +70,23 @@ int main() {
   CHECK(cudaStreamSynchronize(stream));
   expect("by hand", 1);
 
+  // What a graph has allocated may be freed outside of it, and is there again after the next launch.
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaMallocAsync(&scratch, n * sizeof(int), stream));
+  CHECK(cudaMemsetAsync(scratch, 0, n * sizeof(int), stream));
+  add_index<<<grid, 128, 0, stream>>>(scratch, n);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  for (int launch = 0; launch < 2; launch++) {
+    CHECK(cudaGraphLaunch(executable, stream));
+    add_index<<<grid, 128, 0, stream>>>(scratch, n);
+    CHECK(cudaMemcpyAsync(out, scratch, n * sizeof(int), cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaFreeAsync(scratch, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    expect("freed outside", 2);
+  }
+
   int* device;
   std::vector<int> from(n);
   for (int i = 0; i < n; i++) from[i] = 3 * i;

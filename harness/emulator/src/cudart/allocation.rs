@@ -23,6 +23,8 @@ pub(super) enum Owner {
     Runtime,
     /// The program: host memory of its own, after `cudaHostRegister`.
     Program,
+    /// `cudaFree` or a node of a graph, which keeps the address.
+    Graph,
     /// The module whose `__managed__` variable it is.
     Module,
 }
@@ -73,17 +75,17 @@ impl Session {
         if address == 0 {
             return Ok(());
         }
-        match self.allocations.get(&address) {
-            Some(allocation) if allocation.owner == Owner::Runtime => {
-                self.allocations.remove(&address);
-                self.machine.memory().free(address);
-                Ok(())
-            }
+        let memory = self.machine.memory();
+        match self.allocations.get(&address).map(|allocation| allocation.owner) {
+            Some(Owner::Runtime) => memory.free(address),
+            Some(Owner::Graph) => memory.unregister(address),
             _ => {
                 let detail = format!("{address:#x} is not the start of a live allocation");
-                Err(Code::INVALID_VALUE.because(detail))
+                return Err(Code::INVALID_VALUE.because(detail));
             }
-        }
+        };
+        self.allocations.remove(&address);
+        Ok(())
     }
 
     /// The allocation that holds `address`, and its start.
@@ -265,7 +267,7 @@ runtime! {
 }
 
 impl Session {
-    pub fn reachable(&self, address: Address) -> Outcome {
+    fn reachable(&self, address: Address) -> Outcome {
         match self.machine.memory().find(address) {
             Some(_) => Ok(()),
             None => Err(Code::INVALID_VALUE.because(format!("{address:#x} is no device memory"))),

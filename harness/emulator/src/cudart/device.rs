@@ -76,7 +76,7 @@ runtime! {
         let memory = session.machine.memory();
         session.allocations.retain(|&address, allocation| match allocation.owner {
             Owner::Runtime => !memory.free(address),
-            Owner::Program => !memory.unregister(address),
+            Owner::Program | Owner::Graph => !memory.unregister(address),
             Owner::Module => true,
         });
         session.streams.clear();

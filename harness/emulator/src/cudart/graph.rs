@@ -34,7 +34,7 @@ mod topology;
 
 use std::collections::BTreeMap;
 
-use super::abi::{GraphExecHandle, GraphHandle, NodeHandle, Out, StreamHandle};
+use super::abi::{Address, GraphExecHandle, GraphHandle, NodeHandle, Out, StreamHandle};
 use super::error::{Code, Failure, Outcome};
 use super::session::{self, Session};
 use capture::Capture;
@@ -50,6 +50,8 @@ pub(super) struct Graphs {
     captures: BTreeMap<CaptureId, Capture>,
     graphs: BTreeMap<GraphHandle, Graph>,
     executables: BTreeMap<GraphExecHandle, Executable>,
+    /// Addresses for memory of graphs, with the bytes of each.
+    memory: BTreeMap<Address, u64>,
 }
 
 impl Session {

@@ -1,14 +1,15 @@
 //! Memory that a graph allocates and frees.
 //!
-//! On a GPU it lies at the same address in every launch, which is known when the node is made; what was
-//! in it is gone. Here it is there from that moment on and stays, so that one launch finds what the last
-//! one left, and a use between the graph's free and its next allocation is not found.
+//! It lies at the same address in every launch, which is known when the node is made; there is something
+//! from the allocation's node on, with no defined content, and until somebody frees it: the graph, another
+//! one, or the program. A launch that finds it still there begins it anew, which a driver refuses unless
+//! `cudaGraphInstantiateFlagAutoFreeOnLaunch` was given. Allocations of a graph never share an address, although on a GPU they may.
 
 use super::Task;
 use super::build::Before;
 use crate::cudart::abi::{Address, GraphHandle, NodeHandle, Out, StreamHandle};
-use crate::cudart::allocation::MemoryKind;
-use crate::cudart::error::{Code, Outcome};
+use crate::cudart::allocation::{Allocation, MemoryKind, Owner};
+use crate::cudart::error::{Code, Failure, Outcome};
 use crate::cudart::session::Session;
 
 /// `cudaMemAllocNodeParams`
@@ -24,6 +25,12 @@ pub(in crate::cudart) struct AllocationParameters {
 
 const _: () = assert!(std::mem::offset_of!(AllocationParameters, bytes) == 104);
 
+/// `cudaGraphMemAttributeType`: bytes now in use and at most, then those kept.
+mod attribute {
+    pub const USED: std::ops::RangeInclusive<u32> = 0..=1;
+    pub const RESERVED: std::ops::RangeInclusive<u32> = 2..=3;
+}
+
 impl Session {
     /// Memory in the order of a stream; in a capture, of the graph.
     pub fn allocate_in(
@@ -32,30 +39,61 @@ impl Session {
         pointer: Out<Address>,
         bytes: usize,
     ) -> Outcome {
-        let capture = self.stream(stream)?.capture;
-        let address = self.allocate(bytes, MemoryKind::Device, 0)?;
-        pointer.set(address)?;
-        capture.map_or(Ok(()), |id| self.keep(id, stream, Task::Allocate(address)))
+        match self.stream(stream)?.capture {
+            None => pointer.set(self.allocate(bytes, MemoryKind::Device, 0)?),
+            Some(id) => {
+                let address = self.reserve(bytes)?;
+                pointer.set(address)?;
+                self.keep(id, stream, Task::Allocate(address))
+            }
+        }
     }
 
     pub fn free_in(&mut self, stream: StreamHandle, address: Address) -> Outcome {
         match self.stream(stream)?.capture {
             None => self.free(address),
             Some(id) => {
-                self.reachable(address)?;
-                self.keep(id, stream, Task::Free)
+                self.check_reserved(address)?;
+                self.keep(id, stream, Task::Free(address))
             }
         }
     }
 
-    /// The graph's memory can be freed outside of it, too, and a GPU would then allocate it again.
-    pub fn still_there(&mut self, address: Address) -> Outcome {
-        if self.allocations.contains_key(&address) {
-            return Ok(());
+    /// An address for a graph, at which nothing is yet.
+    fn reserve(&mut self, bytes: usize) -> Result<Address, Failure> {
+        let address = self.allocate(bytes, MemoryKind::Device, 0)?;
+        if address == 0 {
+            return Err(Code::INVALID_VALUE.because("a graph's allocation of no bytes"));
         }
-        let what = "a second launch of a graph whose memory was freed outside of it";
-        self.lacks(what);
-        Err(Code::NOT_SUPPORTED.because(what))
+        self.allocations.remove(&address);
+        self.machine.memory().unregister(address);
+        self.graphs.memory.insert(address, bytes as u64);
+        Ok(address)
+    }
+
+    fn check_reserved(&self, address: Address) -> Outcome {
+        match self.graphs.memory.contains_key(&address) {
+            true => Ok(()),
+            false => Err(Code::INVALID_VALUE.because("no graph has allocated it")),
+        }
+    }
+
+    /// The allocation's node is reached. What an earlier launch has left there is gone.
+    pub fn begin_graph_memory(&mut self, address: Address) -> Outcome {
+        let Some(&len) = self.graphs.memory.get(&address) else { return Ok(()) };
+        let memory = self.machine.memory();
+        memory.unregister(address);
+        memory.register(address, len, "the memory of a graph", true);
+        let (kind, owner) = (MemoryKind::Device, Owner::Graph);
+        self.allocations.insert(address, Allocation { len, kind, owner, flags: 0 });
+        Ok(())
+    }
+
+    /// The graphs' memory that is in use, and all of it.
+    fn graph_memory(&self) -> (u64, u64) {
+        let all = self.graphs.memory.iter();
+        let live = all.clone().filter(|(address, _)| self.allocations.contains_key(address));
+        (live.map(|(_, len)| len).sum(), all.map(|(_, len)| len).sum())
     }
 }
 
@@ -65,7 +103,7 @@ runtime! {
         parameters: Out<AllocationParameters>,
     ) |session| {
         let given = parameters.read()?;
-        let address = session.allocate(given.bytes, MemoryKind::Device, 0)?;
+        let address = session.reserve(given.bytes)?;
         session.add_node(node, graph, (before, count), Task::Allocate(address))?;
         parameters.set(AllocationParameters { address, ..given })
     }
@@ -73,7 +111,26 @@ runtime! {
     fn cudaGraphAddMemFreeNode(
         node: Out<NodeHandle>, graph: GraphHandle, before: Before, count: usize, address: Address,
     ) |session| {
-        session.reachable(address)?;
-        session.add_node(node, graph, (before, count), Task::Free)
+        session.check_reserved(address)?;
+        session.add_node(node, graph, (before, count), Task::Free(address))
+    }
+
+    fn cudaDeviceGetGraphMemAttribute(device: i32, id: u32, value: Out<u64>) |session| {
+        session.device(device)?;
+        let (used, reserved) = session.graph_memory();
+        match id {
+            id if attribute::USED.contains(&id) => value.set(used),
+            id if attribute::RESERVED.contains(&id) => value.set(reserved),
+            _ => Err(Code::INVALID_VALUE.because(format!("no attribute {id}"))),
+        }
+    }
+
+    /// Takes a record back to what is in use, and no record is kept.
+    fn cudaDeviceSetGraphMemAttribute(device: i32, _id: u32, _value: Out<u64>) |session| {
+        session.device(device)
+    }
+
+    fn cudaDeviceGraphMemTrim(device: i32) |session| {
+        session.device(device)
     }
 }

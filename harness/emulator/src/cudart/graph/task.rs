@@ -36,10 +36,9 @@ pub(in crate::cudart) enum Task {
     Empty,
     Wait(EventHandle),
     Record(EventHandle),
-    /// The memory that the graph has at this address from here on, until it is freed. It is there from
-    /// the moment the node is made, and each launch uses the same.
+    /// The graph's memory at this address begins, and ends (`memory.rs`).
     Allocate(Address),
-    Free,
+    Free(Address),
 }
 
 impl Task {
@@ -55,7 +54,7 @@ impl Task {
             Self::Wait(_) => 6,
             Self::Record(_) => 7,
             Self::Allocate(_) => 10,
-            Self::Free => 11,
+            Self::Free(_) => 11,
         }
     }
 }
@@ -73,8 +72,9 @@ impl Session {
             Task::Fill(fill) => self.fill(fill),
             Task::Record(event) => self.record_now(*event),
             // What came before is done already.
-            Task::Wait(_) | Task::Empty | Task::Host(_) | Task::Child(_) | Task::Free => Ok(()),
-            Task::Allocate(address) => self.still_there(*address),
+            Task::Wait(_) | Task::Empty | Task::Host(_) | Task::Child(_) => Ok(()),
+            Task::Allocate(address) => self.begin_graph_memory(*address),
+            Task::Free(address) => self.free(*address),
         }
     }
 }
