@@ -85,7 +85,8 @@ impl Crew {
             state.work = Some(shift);
             state.open = helpers;
         }
-        self.shared.opened.notify_all();
+        // Not all of them: a machine may have many, and a launch two blocks.
+        (0..helpers).for_each(|_| self.shared.opened.notify_one());
         work();
         drop(open);
         let panic = self.shared.state().panic.take();
