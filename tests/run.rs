@@ -97,6 +97,15 @@ fn programs_may_call_the_driver_itself() {
 }
 
 #[test]
+fn what_the_driver_is_asked_wrongly_is_an_error_and_no_crash() {
+    Nibble::new(["run", "mistakes.cu"])
+        .file("mistakes.cu", include_str!("programs/whole/driver_mistakes.cu"))
+        .run()
+        .code(0)
+        .stdout_contains("every mistake has its error");
+}
+
+#[test]
 fn a_program_needs_no_flags_of_its_own() {
     // A `lerp` of one's own is ambiguous in C++20; the lambda needs a flag; the header is not the
     // compiler's.

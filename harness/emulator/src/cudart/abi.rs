@@ -86,6 +86,15 @@ impl<T> Out<T> {
     }
 }
 
+impl Out<u8> {
+    /// As much of a text as there is room for, and a NUL; how many bytes that is.
+    pub fn set_text(self, text: &[u8], room: usize) -> usize {
+        let shown = text.iter().filter(|&&byte| byte != 0).take(room.saturating_sub(1));
+        let bytes = shown.chain(&[0]).take(room).enumerate();
+        bytes.map(|(index, &byte)| self.at(index).set_if_wanted(byte)).count()
+    }
+}
+
 impl<T: Copy> In<T> {
     pub fn get(self) -> Result<T, Failure> {
         if self.0.is_null() {
@@ -97,7 +106,7 @@ impl<T: Copy> In<T> {
 
     /// Element `index` of the array that the program promises to be that long.
     pub fn at(self, index: usize) -> Result<T, Failure> {
-        Self(self.0.wrapping_add(index)).get()
+        if self.0.is_null() { self.get() } else { Self(self.0.wrapping_add(index)).get() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::abi::{In, Out};
 use super::allocation::Owner;
 use super::error::{Code, Failure, Outcome};
 use super::session::Session;
-use super::stream::PRIORITIES;
+use super::stream::{self, PRIORITIES};
 use crate::memory::OutOfMemory;
 
 /// `cudaLimitMallocHeapSize`
@@ -79,7 +79,7 @@ runtime! {
             Owner::Program | Owner::Graph => !memory.unregister(address),
             Owner::Module => true,
         });
-        session.streams.clear();
+        session.streams = stream::at_first();
         session.events.clear();
         session.pools.clear();
         Ok(())

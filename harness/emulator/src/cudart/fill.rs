@@ -50,6 +50,10 @@ impl Session {
         if fill.width == 0 || height == 0 || depth == 0 {
             return Ok(());
         }
+        if !start.is_multiple_of(u64::from(fill.element)) {
+            let detail = format!("{start:#x} is not aligned to elements of {} bytes", fill.element);
+            return Err(Code::INVALID_VALUE.because(detail));
+        }
         let overflow = || -> Failure { Code::INVALID_VALUE.because("the size overflows") };
         let element = fill.element as usize;
         let width = fill.width.checked_mul(element).ok_or_else(overflow)?;

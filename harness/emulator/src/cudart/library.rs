@@ -8,42 +8,46 @@ use super::error::{Code, Failure, Outcome};
 use super::function::Function;
 use super::registration::{Module, ModuleHandle};
 use super::session::Session;
-use crate::fatbin;
+use crate::fatbin::{self, FatbinError};
 
 /// What an ELF file begins with, and so a cubin.
 const ELF: [u8; 4] = *b"\x7fELF";
 
-/// The PTX of an image: a text that ends in NUL, or the best of a fat binary.
+/// An image in memory: a text up to its NUL, or a fat binary.
 ///
 /// # Safety
 ///
-/// `image` is null or one of these, whole.
-unsafe fn text_of(image: *const c_void, capability: (u32, u32)) -> Result<String, Failure> {
+/// `image` is null or one of these, whole, or machine code.
+unsafe fn bytes_of<'a>(image: *const c_void) -> Result<&'a [u8], Failure> {
     if image.is_null() {
         return Err(Code::INVALID_VALUE.because("the image is null"));
     }
-    // SAFETY: the shortest images have four bytes: a text as short is no PTX, and ends in NUL.
-    let start: Vec<u8> = unsafe {
-        let bytes = image.cast::<u8>();
-        (0..4).map(|at| bytes.add(at).read()).take_while(|&byte| byte != 0).collect()
-    };
-    if start == ELF {
+    // SAFETY: the caller's promise; a text is as long as it takes to tell it from a fat binary, or ends.
+    match unsafe { fatbin::container_at(image) } {
+        // SAFETY: it is a text, or machine code, whose header has a NUL soon.
+        None => Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes()),
+        Some(container) => container.map_err(broken),
+    }
+}
+
+fn broken(error: FatbinError) -> Failure {
+    Code::NO_KERNEL_IMAGE.because(error.to_string())
+}
+
+/// The PTX of an image: a text, which may end in NUL, or the best of a fat binary.
+fn text_in(image: &[u8], capability: (u32, u32)) -> Result<String, Failure> {
+    if image.starts_with(&ELF) {
         return Err(Code::NO_KERNEL_IMAGE.because("machine code; the emulator runs PTX"));
     }
-    // SAFETY: the caller's promise, and the container says how long it is.
-    match unsafe { fatbin::container_at(image) } {
-        None => {
-            // SAFETY: it is no binary, so it is a text.
-            let text = unsafe { CStr::from_ptr(image.cast()) };
-            Ok(text.to_string_lossy().into_owned())
+    match fatbin::read(image) {
+        Err(FatbinError::Magic) => {
+            let text = image.split(|&byte| byte == 0).next().unwrap_or_default();
+            Ok(String::from_utf8_lossy(text).into_owned())
         }
-        Some(container) => {
-            let broken =
-                |error: fatbin::FatbinError| Code::NO_KERNEL_IMAGE.because(error.to_string());
-            let images = fatbin::read(container.map_err(broken)?).map_err(broken)?;
+        Err(error) => Err(broken(error)),
+        Ok(images) => {
             let best = fatbin::select(&images, capability);
-            let missing = || Code::NO_KERNEL_IMAGE.because("the fat binary holds no PTX");
-            Ok(best.ok_or_else(missing)?.text.clone())
+            best.map(|image| image.text.clone()).ok_or_else(|| broken(FatbinError::MachineCodeOnly))
         }
     }
 }
@@ -53,11 +57,22 @@ impl Session {
     ///
     /// # Safety
     ///
-    /// As for [`text_of`].
+    /// As for [`bytes_of`].
     pub unsafe fn load_image(&mut self, image: *const c_void) -> Result<ModuleHandle, Failure> {
         // SAFETY: the caller's promise.
-        let text = unsafe { text_of(image, self.machine.config().capability) };
-        let text = text.inspect_err(|failure| {
+        self.load_bytes(unsafe { bytes_of(image)? })
+    }
+
+    /// As [`Self::load_image`], from a file.
+    pub fn load_file(&mut self, path: In<c_char>) -> Result<ModuleHandle, Failure> {
+        let path = path.text()?;
+        let image = std::fs::read(&path)
+            .map_err(|error| Code::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
+        self.load_bytes(&image)
+    }
+
+    fn load_bytes(&mut self, image: &[u8]) -> Result<ModuleHandle, Failure> {
+        let text = text_in(image, self.machine.config().capability).inspect_err(|failure| {
             if failure.code == Code::NO_KERNEL_IMAGE {
                 self.lacks("modules of machine code, without PTX");
             }
@@ -65,17 +80,6 @@ impl Session {
         let module = Module::of_text(self, &text)?;
         self.modules.push(module);
         Ok(self.modules.len())
-    }
-
-    /// As [`Self::load_image`], from a file.
-    pub fn load_file(&mut self, path: In<c_char>) -> Result<ModuleHandle, Failure> {
-        let path = path.text()?;
-        let mut image = std::fs::read(&path)
-            .map_err(|error| Code::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
-        // A text need not end in NUL in its file; nor is one shorter than what is looked at.
-        image.extend([0; 4]);
-        // SAFETY: a text that ends in NUL, or a container in as many bytes as the file has.
-        unsafe { self.load_image(image.as_ptr().cast()) }
     }
 
     pub fn unload(&mut self, handle: ModuleHandle) -> Outcome {

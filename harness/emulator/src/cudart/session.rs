@@ -3,7 +3,7 @@
 //! One for the process, behind a lock that every call takes. The lock is held during a launch, so
 //! host threads of a solution take turns; callbacks into the solution run without it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::abi::{Address, EventHandle, FunctionHandle, PoolHandle, StreamHandle};
@@ -99,6 +99,8 @@ pub(super) struct Session {
     pub streams: BTreeMap<StreamHandle, Stream>,
     pub events: BTreeMap<EventHandle, Event>,
     pub pools: BTreeMap<PoolHandle, u64>,
+    /// The program's own, from the driver.
+    pub contexts: BTreeSet<usize>,
     pub graphs: Graphs,
     pub limits: [usize; 7],
     pub device_flags: u32,
@@ -128,9 +130,10 @@ pub fn start(machine: Machine, options: Options) {
         variables: HashMap::new(),
         allocations: BTreeMap::new(),
         allocated: 0,
-        streams: [(stream::PER_THREAD, Stream::default())].into(),
+        streams: stream::at_first(),
         events: BTreeMap::new(),
         pools: BTreeMap::new(),
+        contexts: BTreeSet::new(),
         graphs: Graphs::default(),
         // Stack, printf buffer, heap, depth, pending launches, L2 granularity, persisting L2.
         limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0],

@@ -1,5 +1,6 @@
 //! Streams. Work is done when it is submitted, so a stream is a handle with flags.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use super::abi::{EventHandle, In, Out, StreamHandle};
@@ -16,6 +17,11 @@ pub(super) struct Stream {
 
 /// `cudaStreamPerThread`, which is one stream here, whatever the thread.
 pub(super) const PER_THREAD: StreamHandle = 2;
+
+/// Those that nobody creates.
+pub(super) fn at_first() -> BTreeMap<StreamHandle, Stream> {
+    [(PER_THREAD, Stream::default())].into()
+}
 
 /// `cudaStreamNonBlocking`
 const NON_BLOCKING: u32 = 1;

@@ -371,6 +371,8 @@ impl Block {
         }
         let (first, count) = words_around(offset, bytes);
         self.under_way.set(first, count, false);
+        // All may have met since the copy began, and since another to the same place was there.
+        self.fresh.set(first, count, true);
         self.define(offset, bytes, true);
     }
 

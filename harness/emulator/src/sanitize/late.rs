@@ -268,6 +268,20 @@ fn a_copy_under_way_outlasts_a_barrier() {
 }
 
 #[test]
+fn a_copy_that_lands_after_all_met_is_a_write() {
+    let mut block = Block::new(2, 256);
+    block.start();
+    let copy = Party { copies: true, ..party(0, 0, 1) };
+    assert!(block.note(copy, 0, 16, Access::Write).is_none());
+    assert!(block.note(Party { ip: 2, ..copy }, 0, 16, Access::Write).is_none());
+    block.landed(party(0, 0, 3), 0, 16);
+    block.barrier(&[0, 1], None);
+    block.landed(party(0, 0, 4), 0, 16);
+    let clash = block.note(party(1, 0, 5), 8, 4, Access::Read).expect("a race");
+    assert_eq!((clash.access, clash.ip, clash.thread), (Access::Write, Some(4), Some((0, 0))));
+}
+
+#[test]
 fn a_read_is_found_behind_more_than_can_wait() {
     let memory = GlobalMemory::new(1 << 20, true);
     let base = memory.allocate(LEN, "a").expect("room");

@@ -35,22 +35,29 @@ fn create(context: Out<Context>, device: i32) -> Code {
         session.device(device)?;
         let new = session.handle();
         context.set(new)?;
+        session.contexts.insert(new);
         push(new);
         Ok(())
     })
 }
 
-fn set<T>(place: Out<T>, value: T) -> Code {
-    session::call("driver", |_session| place.set(value))
+/// Does something with a context, if there is such a one.
+fn with(context: Context, act: impl FnOnce()) -> Code {
+    session::call("driver", |session| {
+        if context != PRIMARY && !session.contexts.contains(&context) {
+            return Err(Code::INVALID_CONTEXT.because("it is no context, or destroyed"));
+        }
+        act();
+        Ok(())
+    })
 }
 
-/// The bytes of a text and the NUL, as many as there is room for.
-fn write_text(text: &[u8], place: Out<u8>, room: i32) -> Code {
-    let room = usize::try_from(room).unwrap_or(0);
-    for (index, &byte) in text.iter().take(room.saturating_sub(1)).chain(&[0]).enumerate() {
-        place.at(index).set_if_wanted(byte);
-    }
-    Code::SUCCESS
+fn pop() {
+    CURRENT.with_borrow_mut(Vec::pop);
+}
+
+fn set<T>(place: Out<T>, value: T) -> Code {
+    session::call("driver", |_session| place.set(value))
 }
 
 driver! {
@@ -76,13 +83,14 @@ driver! {
     fn cuDeviceGetCount(count: Out<i32>) { cudaGetDeviceCount(count) }
 
     fn cuDeviceGetName(name: Out<u8>, room: i32, device: i32) {
-        let mut known = String::new();
-        let code = session::call("cuDeviceGetName", |session| {
+        session::call("cuDeviceGetName", |session| {
             session.device(device)?;
-            known.clone_from(&session.options.device.name);
+            if name.is_null() || room < 1 {
+                return Err(Code::INVALID_VALUE.because("there is no room for a name"));
+            }
+            name.set_text(session.options.device.name.as_bytes(), room as usize);
             Ok(())
-        });
-        if code == Code::SUCCESS { write_text(known.as_bytes(), name, room) } else { code }
+        })
     }
 
     fn cuDeviceGetAttribute(value: Out<i32>, id: u32, device: i32) {
@@ -150,28 +158,33 @@ driver! {
     }
 
     fn cuCtxDestroy_v2(context: Context) {
-        CURRENT.with_borrow_mut(|stack| stack.retain(|&each| each != context));
-        Code::SUCCESS
+        session::call("cuCtxDestroy", |session| {
+            if !session.contexts.remove(&context) {
+                return Err(Code::INVALID_CONTEXT.because("it is no context of the program's own"));
+            }
+            CURRENT.with_borrow_mut(|stack| stack.retain(|&each| each != context));
+            Ok(())
+        })
     }
 
     fn cuCtxGetCurrent(context: Out<Context>) { set(context, current()) }
 
     fn cuCtxSetCurrent(context: Context) {
-        CURRENT.with_borrow_mut(Vec::pop);
-        if context != 0 {
-            push(context);
+        if context == 0 {
+            pop();
+            return Code::SUCCESS;
         }
-        Code::SUCCESS
+        with(context, || {
+            pop();
+            push(context);
+        })
     }
 
-    fn cuCtxPushCurrent_v2(context: Context) {
-        push(context);
-        Code::SUCCESS
-    }
+    fn cuCtxPushCurrent_v2(context: Context) { with(context, || push(context)) }
 
     fn cuCtxPopCurrent_v2(context: Out<Context>) {
         context.set_if_wanted(current());
-        CURRENT.with_borrow_mut(Vec::pop);
+        pop();
         Code::SUCCESS
     }
 

@@ -59,9 +59,8 @@ fn unpacked(
         }
     }
     let (_, kernel) = session.kernel(function)?;
-    if buffer == 0
-        || bytes < kernel.params.iter().map(|p| p.offset + p.size).max().unwrap_or(0) as usize
-    {
+    let needed = kernel.params.iter().map(|p| p.offset + p.size).max().unwrap_or(0) as usize;
+    if bytes < needed || buffer == 0 && needed > 0 {
         return Err(invalid("the buffer of `extra` does not hold all parameters"));
     }
     Ok(kernel.params.iter().map(|parameter| buffer + parameter.offset as usize).collect())
@@ -71,6 +70,9 @@ fn launch(request: Request, arguments: Arguments, extra: In<usize>) -> Code {
     session::call("cuLaunchKernel", |session| {
         if extra.is_null() {
             return session.launch(request, arguments);
+        }
+        if !arguments.is_null() {
+            return Err(Code::INVALID_VALUE.because("parameters and `extra` are given, both"));
         }
         let places = unpacked(session, request.function, extra)?;
         session.launch(request, In::to_array(&places))

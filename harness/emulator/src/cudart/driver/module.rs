@@ -37,10 +37,8 @@ impl Options {
     fn log(self, (buffer, size): (u32, u32), text: &str) {
         let (Some(place), Some(room)) = (self.value(buffer), self.value(size)) else { return };
         // The value of a size is an `unsigned int` in a pointer's place.
-        let room = (room as u32 as usize).saturating_sub(1);
-        let bytes = text.bytes().filter(|&byte| byte != 0).take(room).chain([0]);
         let place: Out<u8> = Out::to_address(place);
-        let written = bytes.enumerate().map(|(at, byte)| place.at(at).set_if_wanted(byte)).count();
+        let written = place.set_text(text.as_bytes(), room as u32 as usize);
         if let Some(index) = self.index(size) {
             self.values.at(index).set_if_wanted(written);
         }
