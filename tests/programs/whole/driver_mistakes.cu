@@ -47,7 +47,7 @@ int main() {
   write("cut.fatbin", cut, sizeof cut);
   write("wrapper.fatbin", wrapper, sizeof wrapper);
   write("text.ptx", text, sizeof text - 1);
-  expect("a damaged file", cuModuleLoad(&module, "cut.fatbin"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  expect("a damaged file", cuModuleLoad(&module, "cut.fatbin"), CUDA_ERROR_INVALID_IMAGE);
   expect("a file that is none", cuModuleLoad(&module, "wrapper.fatbin"), CUDA_ERROR_INVALID_PTX);
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {name, nullptr};

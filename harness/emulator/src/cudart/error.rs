@@ -31,6 +31,7 @@ impl Code {
     pub const MISSING_CONFIGURATION: Self = Self(52);
     pub const INVALID_FUNCTION: Self = Self(98);
     pub const INVALID_DEVICE: Self = Self(101);
+    pub const INVALID_IMAGE: Self = Self(200);
     pub const INVALID_CONTEXT: Self = Self(201);
     pub const NO_KERNEL_IMAGE: Self = Self(209);
     pub const UNSUPPORTED_LIMIT: Self = Self(215);

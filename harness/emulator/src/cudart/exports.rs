@@ -68,17 +68,17 @@ exports! {
             cudaCreateChannelDesc,
         ]
         copy: [
-            cudaMemcpyBatchAsync, cudaMemcpyBatchAsync_ptsz, cudaMemcpy, cudaMemcpy2D, cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz,
+            cudaMemcpy, cudaMemcpy2D, cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz,
             cudaMemcpy2D_ptds, cudaMemcpy3D, cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz,
-            cudaMemcpy3D_ptds, cudaMemcpyAsync, cudaMemcpyAsync_ptsz, cudaMemcpyPeer,
-            cudaMemcpyPeerAsync, cudaMemcpy_ptds,
+            cudaMemcpy3D_ptds, cudaMemcpyAsync, cudaMemcpyAsync_ptsz, cudaMemcpyBatchAsync,
+            cudaMemcpyBatchAsync_ptsz, cudaMemcpyPeer, cudaMemcpyPeerAsync, cudaMemcpy_ptds,
         ]
         device: [
             cudaChooseDevice, cudaCtxResetPersistingL2Cache, cudaDeviceCanAccessPeer,
             cudaDeviceDisablePeerAccess, cudaDeviceEnablePeerAccess,
             cudaDeviceFlushGPUDirectRDMAWrites, cudaDeviceGetByPCIBusId,
-            cudaDeviceGetCacheConfig, cudaDeviceGetLimit, cudaDeviceGetP2PAttribute, cudaDeviceGetPCIBusId,
-            cudaDeviceGetSharedMemConfig, cudaDeviceGetStreamPriorityRange,
+            cudaDeviceGetCacheConfig, cudaDeviceGetLimit, cudaDeviceGetP2PAttribute,
+            cudaDeviceGetPCIBusId, cudaDeviceGetSharedMemConfig, cudaDeviceGetStreamPriorityRange,
             cudaDeviceReset, cudaDeviceSetCacheConfig, cudaDeviceSetLimit,
             cudaDeviceSetSharedMemConfig, cudaDeviceSynchronize, cudaDriverGetVersion,
             cudaGetDevice, cudaGetDeviceCount, cudaGetDeviceFlags, cudaInitDevice,

@@ -22,7 +22,7 @@ unsafe fn bytes_of<'a>(image: *const c_void) -> Result<&'a [u8], Failure> {
     if image.is_null() {
         return Err(Code::INVALID_VALUE.because("the image is null"));
     }
-    // SAFETY: the caller's promise; a text is as long as it takes to tell it from a fat binary, or ends.
+    // SAFETY: the caller's promise; of a text as short as a fat binary's first bytes the NUL is seen.
     match unsafe { fatbin::container_at(image) } {
         // SAFETY: it is a text, or machine code, whose header has a NUL soon.
         None => Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes()),
@@ -31,7 +31,11 @@ unsafe fn bytes_of<'a>(image: *const c_void) -> Result<&'a [u8], Failure> {
 }
 
 fn broken(error: FatbinError) -> Failure {
-    Code::NO_KERNEL_IMAGE.because(error.to_string())
+    let code = match error {
+        FatbinError::MachineCodeOnly => Code::NO_KERNEL_IMAGE,
+        _ => Code::INVALID_IMAGE,
+    };
+    code.because(error.to_string())
 }
 
 /// The PTX of an image: a text, which may end in NUL, or the best of a fat binary.

@@ -42,8 +42,8 @@ fn create(context: Out<Context>, device: i32) -> Code {
 }
 
 /// Does something with a context, if there is such a one.
-fn with(context: Context, act: impl FnOnce()) -> Code {
-    session::call("driver", |session| {
+fn with(context: Context, name: &str, act: impl FnOnce()) -> Code {
+    session::call(name, |session| {
         if context != PRIMARY && !session.contexts.contains(&context) {
             return Err(Code::INVALID_CONTEXT.because("it is no context, or destroyed"));
         }
@@ -174,13 +174,15 @@ driver! {
             pop();
             return Code::SUCCESS;
         }
-        with(context, || {
+        with(context, "cuCtxSetCurrent", || {
             pop();
             push(context);
         })
     }
 
-    fn cuCtxPushCurrent_v2(context: Context) { with(context, || push(context)) }
+    fn cuCtxPushCurrent_v2(context: Context) {
+        with(context, "cuCtxPushCurrent", || push(context))
+    }
 
     fn cuCtxPopCurrent_v2(context: Out<Context>) {
         context.set_if_wanted(current());

@@ -27,7 +27,7 @@ impl Left {
     }
 
     /// # Safety
-    /// As for [`Fragments::both`].
+    /// As for [`super::Fragments::both`].
     #[target_feature(enable = "avx512f,avx512bw")]
     pub unsafe fn fill<const KIND: usize>(
         &mut self,

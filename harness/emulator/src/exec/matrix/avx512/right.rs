@@ -31,7 +31,7 @@ impl Right {
     }
 
     /// # Safety
-    /// As for [`Fragments::both`].
+    /// As for [`super::Fragments::both`].
     #[target_feature(enable = "avx512f,avx512bw")]
     pub unsafe fn fill<const KIND: usize>(
         &mut self,
