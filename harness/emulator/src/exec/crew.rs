@@ -83,6 +83,8 @@ impl Crew {
         {
             let mut state = self.shared.state();
             state.work = Some(shift);
+            // Another's, of work in which the caller panicked, too.
+            state.panic = None;
             state.open = helpers;
         }
         // Not all of them: a machine may have many, and a launch two blocks.
@@ -209,5 +211,20 @@ mod tests {
         crew.work(2, &|| {
             both.wait();
         });
+    }
+
+    #[test]
+    fn a_panic_is_over_when_both_had_one() {
+        let mut crew = Crew::default();
+        crew.hire(2);
+        let both = Barrier::new(2);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            crew.work(2, &|| {
+                both.wait();
+                panic!("both");
+            });
+        }));
+        assert!(result.is_err());
+        crew.work(2, &|| ());
     }
 }
