@@ -48,8 +48,6 @@ mod epoch;
 mod fault;
 mod grid;
 mod lanes;
-#[cfg(test)]
-mod late;
 mod pages;
 mod registers;
 mod runs;

@@ -68,3 +68,6 @@ impl Waiting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,13 @@
 //! What waits is found as if it had not: random accesses, noted by the warp and late, and by the lane and at
 //! once in a second place, must race at the same access, and leave the same behind.
 
-use super::block::Block;
-use super::clash::Party;
-use super::grid::Grid;
-use super::shapes::Footprint;
 use crate::exec::dice::Dice;
 use crate::fault::Access;
 use crate::memory::GlobalMemory;
+use crate::sanitize::block::Block;
+use crate::sanitize::clash::Party;
+use crate::sanitize::grid::Grid;
+use crate::sanitize::shapes::Footprint;
 
 /// Bytes of either memory.
 const LEN: u64 = 1 << 16;
