@@ -6,6 +6,7 @@ _default:
 # Formatting and lints: what must be clean before a commit.
 check:
     cargo fmt --all --check
+    rustfmt --edition 2024 --check problems/*/reference.rs
     cargo clippy --workspace --all-targets -- -D warnings
     .ci/forbid
 

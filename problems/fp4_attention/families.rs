@@ -1,6 +1,6 @@
 //! Input families. V is normal unless said, so that no output is zero.
 
-use crate::mxfp4_quantize::{BLOCK, families::ties};
+use crate::folders::mxfp4_quantize::{BLOCK, families::ties};
 use crate::random::{Random, fill_chunks};
 use crate::{CaseSpec, Family, Seed};
 

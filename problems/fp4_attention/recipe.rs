@@ -7,8 +7,8 @@ mod twists;
 use formats::{e2m1, e8m0, pack};
 
 use super::Shape;
-use crate::mxfp4_quantize::BLOCK;
-use crate::mxfp4_quantize::recipe::{Matrix, Recipe as Quantizer};
+use crate::folders::mxfp4_quantize::BLOCK;
+use crate::folders::mxfp4_quantize::recipe::{Matrix, Recipe as Quantizer};
 
 pub(super) use twists::TWISTS;
 

@@ -20,13 +20,13 @@ mod recipe;
 use formats::{e2m1, pack};
 use rayon::prelude::*;
 
-use crate::mxfp4_quantize::{self, BLOCK};
+use crate::folders::mxfp4_quantize::{self, BLOCK};
 use crate::problem::{Given, Truth};
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
 
-pub(crate) struct Fp4Attention;
+pub(crate) struct Reference;
 
-impl Truth for Fp4Attention {
+impl Truth for Reference {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         families::fill(case, seed, inputs);
         Vec::new()

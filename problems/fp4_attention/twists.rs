@@ -1,8 +1,8 @@
 //! The wrong turns that the field knows. Those named first are the likelier.
 
 use super::{BLOCK, Operand, Place, Recipe, exponentials};
+use crate::folders::mxfp4_quantize::recipe::TWISTS as OF_QUANTIZER;
 use crate::hypothesis::Twist;
-use crate::mxfp4_quantize::recipe::TWISTS as OF_QUANTIZER;
 
 /// A wrong turn of the quantizer, taken with Q and with K.
 fn both(recipe: &mut Recipe, id: &str) {

@@ -3,8 +3,8 @@
 use formats::{e8m0, f16};
 
 use crate::decoder::{self, Decoder, Decodes};
+use crate::folders::mxfp4_quantize::BLOCK;
 use crate::hypothesis::{Twist, joined};
-use crate::mxfp4_quantize::BLOCK;
 use crate::reciprocal::flush;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.

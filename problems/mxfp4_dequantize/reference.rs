@@ -10,20 +10,20 @@ use formats::{e2m1, e8m0, pack};
 use rayon::prelude::*;
 
 use crate::diagnosis::Diagnosis;
+use crate::folders::mxfp4_quantize::{self, BLOCK};
 use crate::hypothesis::thousands;
-use crate::mxfp4_quantize::{self, BLOCK};
 use crate::problem::{Given, Truth};
 use crate::random::{Random, fill_chunks};
 use crate::values::{Closeness, Values};
 use crate::{CaseSpec, Comparison, DequantizedElement, Expected, Family, Poison, Seed};
 use recipe::{Recipe, TWISTS};
 
-pub(crate) struct Mxfp4Dequantize;
+pub(crate) struct Reference;
 
 /// Blocks that one stream of random numbers draws.
 const CHUNK: usize = 1 << 10;
 
-impl Truth for Mxfp4Dequantize {
+impl Truth for Reference {
     /// `uniform` is what quantizing the competition's numbers gives; `codes` is every code with
     /// every scale whose products are normal; `special` is the scales at both ends, NaN too.
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {

@@ -26,12 +26,12 @@ use rayon::prelude::*;
 use crate::problem::{Given, Truth};
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
 
-pub(crate) struct Mxfp4Quantize;
+pub(crate) struct Reference;
 
 /// Elements that share a scale.
 pub(crate) const BLOCK: usize = 32;
 
-impl Truth for Mxfp4Quantize {
+impl Truth for Reference {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         families::fill(case.family, seed, bytemuck::cast_slice_mut(inputs[0]));
         Vec::new()

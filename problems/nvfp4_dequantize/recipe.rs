@@ -3,8 +3,8 @@
 use formats::{bf16, e4m3, e8m0, f16, swizzle};
 
 use crate::decoder::{self, Decoder, Decodes};
+use crate::folders::nvfp4_quantize::BLOCK;
 use crate::hypothesis::{Twist, joined};
-use crate::nvfp4_quantize::BLOCK;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]

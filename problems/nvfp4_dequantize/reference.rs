@@ -17,15 +17,15 @@ use formats::{e2m1, e4m3, pack, swizzle};
 use rayon::prelude::*;
 
 use crate::diagnosis::Diagnosis;
+use crate::folders::nvfp4_quantize::{self, BLOCK};
 use crate::hypothesis::thousands;
-use crate::nvfp4_quantize::{self, BLOCK};
 use crate::problem::{Given, Truth};
 use crate::random::{Random, fill_chunks};
 use crate::values::{Closeness, Values};
 use crate::{CaseSpec, Comparison, DequantizedElement, Expected, Family, Poison, Seed};
 use recipe::{Input, Recipe, TWISTS};
 
-pub(crate) struct Nvfp4Dequantize;
+pub(crate) struct Reference;
 
 /// 2^-24: half a unit in the last place of a number in [1, 2).
 const ROUNDING: f32 = f32::EPSILON / 2.0;
@@ -37,7 +37,7 @@ const CHUNK: usize = 1 << 13;
 /// A stream for what all blocks of a case share.
 const SHARED: u64 = u64::MAX;
 
-impl Truth for Nvfp4Dequantize {
+impl Truth for Reference {
     /// `uniform` is what quantizing the competition's numbers gives; `codes` is every code with
     /// every positive scale, `special` the least and the largest scales and NaN. The last two have
     /// arbitrary bytes in the pads of the layout and an arbitrary global scale.

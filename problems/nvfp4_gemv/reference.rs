@@ -15,7 +15,7 @@ use compare::View;
 use dot::Vector;
 use operands::Operands;
 
-pub(crate) struct Nvfp4Gemv;
+pub(crate) struct Reference;
 
 /// Elements that share a scale.
 const BLOCK: usize = 16;
@@ -23,7 +23,7 @@ const BLOCK: usize = 16;
 /// Rows that b is padded to, for the sake of tensor cores. The first counts.
 const B_ROWS: usize = 128;
 
-impl Truth for Nvfp4Gemv {
+impl Truth for Reference {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         families::fill(case, seed, inputs);
         Vec::new()

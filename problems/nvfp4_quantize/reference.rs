@@ -28,9 +28,9 @@ pub(crate) use families::fill;
 
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
 
-pub(crate) struct Nvfp4Quantize;
+pub(crate) struct Reference;
 
-impl Truth for Nvfp4Quantize {
+impl Truth for Reference {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         let values = bytemuck::cast_slice_mut(inputs[0]);
         fill(case.family, seed, values);

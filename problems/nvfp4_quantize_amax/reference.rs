@@ -1,5 +1,5 @@
 //! NVFP4 quantization that finds the global scale itself: `sf_g` = 448·6 / amax of the tensor, then
-//! what [`crate::nvfp4_quantize`] says.
+//! what [`crate::folders::nvfp4_quantize`] says.
 //!
 //! `sf_g` is a quotient that the hardware may compute in several ways, so it has a bound of its own:
 //! five roundings of 2^-24 (one in the reference; `rcp.approx` and a product, or `__fdividef`, in the
@@ -8,18 +8,18 @@
 
 use formats::{e2m1, e4m3, f16};
 
+use crate::folders::nvfp4_quantize::compare::{Tensor, compare};
+use crate::folders::nvfp4_quantize::{self, global_scale, quantize};
 use crate::hypothesis::thousands;
-use crate::nvfp4_quantize::compare::{Tensor, compare};
-use crate::nvfp4_quantize::{self, global_scale, quantize};
 use crate::problem::{Given, Truth};
 use crate::values::Closeness;
 use crate::{CaseSpec, Comparison, Expected, FirstMismatch, Poison, Seed};
 
-pub(crate) struct Nvfp4QuantizeAmax;
+pub(crate) struct Reference;
 
 const CLOSENESS: Closeness = Closeness { relative: 5.0 * f32::EPSILON / 2.0 };
 
-impl Truth for Nvfp4QuantizeAmax {
+impl Truth for Reference {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         nvfp4_quantize::fill(case.family, seed, bytemuck::cast_slice_mut(inputs[0]));
         Vec::new()

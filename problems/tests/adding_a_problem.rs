@@ -1,15 +1,13 @@
-//! `docs/adding-a-problem.md`, followed literally: every file it shows is written, every line it
-//! inserts is inserted, every command it names is run, in a copy of the project.
+//! `docs/adding-a-problem.md`, followed literally: every file it shows is written, every command
+//! it names is run, in a copy of the project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A fenced block of the page, under a line that names a file.
+/// A fenced block of the page, under a line that names its file.
 struct Step {
     file: String,
-    /// The line that the text goes after; the text is the whole file without one.
-    after: Option<String>,
     text: String,
 }
 
@@ -21,20 +19,18 @@ fn root() -> PathBuf {
 fn steps() -> (Vec<Step>, Vec<String>) {
     let page = fs::read_to_string(root().join("docs/adding-a-problem.md")).expect("the page");
     let (mut steps, mut commands) = (Vec::new(), Vec::new());
-    let mut label: Option<(String, Option<String>)> = None;
+    let mut label: Option<String> = None;
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         if let Some(language) = line.strip_prefix("```") {
             let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            if let Some((file, after)) = label.take() {
-                steps.push(Step { file, after, text: text.join("\n") + "\n" });
+            if let Some(file) = label.take() {
+                steps.push(Step { file, text: text.join("\n") + "\n" });
             } else if language == "sh" {
                 commands.extend(text.into_iter().map(str::to_owned));
             }
         } else if let Some(rest) = line.strip_prefix("`problems/") {
-            let (file, rest) = rest.split_once('`').expect("a closed quote");
-            let after = rest.strip_prefix(" after `").and_then(|rest| rest.strip_suffix('`'));
-            label = Some((format!("problems/{file}"), after.map(str::to_owned)));
+            label = rest.strip_suffix('`').map(|file| format!("problems/{file}"));
         }
     }
     (steps, commands)
@@ -43,17 +39,8 @@ fn steps() -> (Vec<Step>, Vec<String>) {
 impl Step {
     fn apply(&self, project: &Path) {
         let path = project.join(&self.file);
-        let text = match &self.after {
-            None => self.text.clone(),
-            Some(anchor) => {
-                let old = fs::read_to_string(&path).expect("a file to insert into");
-                let line = format!("{anchor}\n");
-                assert!(old.contains(&line), "{} has the line `{anchor}`", self.file);
-                old.replacen(&line, &format!("{line}{}", self.text), 1)
-            }
-        };
         fs::create_dir_all(path.parent().expect("a folder")).expect("making the folder");
-        fs::write(&path, text).expect("writing the file");
+        fs::write(&path, &self.text).expect("writing the file");
     }
 }
 
@@ -77,9 +64,8 @@ fn the_page_names_every_required_file_and_some_commands() {
     let (steps, commands) = steps();
     for file in ["problem.toml", "spec.md", "reference.rs", "starter.cu"] {
         let file = format!("problems/block_amax/{file}");
-        assert!(steps.iter().any(|step| step.file == file && step.after.is_none()), "{file}");
+        assert!(steps.iter().any(|step| step.file == file), "{file}");
     }
-    assert_eq!(steps.iter().filter(|step| step.after.is_some()).count(), 2);
     assert!(commands.iter().any(|command| command.contains("submit")));
 }
 

@@ -1,7 +1,6 @@
 //! A problem: its folder, read and alive.
 
 use std::fmt;
-use std::sync::LazyLock;
 
 use serde::Serialize;
 
@@ -13,7 +12,7 @@ use crate::{
 /// One folder of `problems/`.
 pub struct Problem {
     pub(crate) name: &'static str,
-    pub(crate) manifest: LazyLock<Manifest>,
+    pub(crate) manifest: Manifest,
     pub(crate) spec: &'static str,
     pub(crate) starter: &'static str,
     pub(crate) truth: &'static dyn Truth,

@@ -1,41 +1,23 @@
-//! The problems there are: one line each.
+//! The problems there are: the folders beside the kit, which `build.rs` finds.
 
 use std::sync::LazyLock;
 
 use thiserror::Error;
 
+use crate::folders::{FOLDERS, Folder};
 use crate::{Manifest, Problem};
 
-/// A problem from its folder's name and the type that holds its code.
-macro_rules! problem {
-    ($folder:literal, $truth:expr) => {
-        Problem {
-            name: $folder,
-            // The manifest is part of the binary, and a test parses it.
-            manifest: LazyLock::new(|| {
-                Manifest::parse(include_str!(concat!($folder, "/problem.toml")))
-                    .expect(concat!($folder, "/problem.toml is valid"))
-            }),
-            spec: include_str!(concat!($folder, "/spec.md")),
-            starter: include_str!(concat!($folder, "/starter.cu")),
-            truth: &$truth,
-        }
-    };
+static CATALOG: LazyLock<Vec<Problem>> = LazyLock::new(|| FOLDERS.iter().map(problem).collect());
+
+fn problem(folder: &'static Folder) -> Problem {
+    let Folder { name, manifest, spec, starter, truth } = *folder;
+    // The manifest is part of the binary, and a test parses it.
+    let manifest = Manifest::parse(manifest)
+        .unwrap_or_else(|error| panic!("problems/{name}/problem.toml: {error}"));
+    Problem { name, manifest, spec, starter, truth }
 }
 
-static CATALOG: LazyLock<Vec<Problem>> = LazyLock::new(|| {
-    vec![
-        problem!("mxfp4_quantize", crate::mxfp4_quantize::Mxfp4Quantize),
-        problem!("mxfp4_dequantize", crate::mxfp4_dequantize::Mxfp4Dequantize),
-        problem!("nvfp4_quantize", crate::nvfp4_quantize::Nvfp4Quantize),
-        problem!("nvfp4_quantize_amax", crate::nvfp4_quantize_amax::Nvfp4QuantizeAmax),
-        problem!("nvfp4_dequantize", crate::nvfp4_dequantize::Nvfp4Dequantize),
-        problem!("nvfp4_gemv", crate::nvfp4_gemv::Nvfp4Gemv),
-        problem!("fp4_attention", crate::fp4_attention::Fp4Attention),
-    ]
-});
-
-/// Every problem, in the order lists show them.
+/// Every problem, in the order of their names.
 pub fn catalog() -> &'static [Problem] {
     &CATALOG
 }
@@ -92,23 +74,7 @@ fn edits(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::path::Path;
-
     use super::*;
-
-    #[test]
-    fn every_folder_is_in_the_catalogue_and_the_other_way_round() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folders: BTreeSet<String> = std::fs::read_dir(root)
-            .expect("the crate's folder")
-            .map(|entry| entry.expect("an entry").path())
-            .filter(|path| path.join("problem.toml").is_file())
-            .map(|path| path.file_name().expect("a name").to_string_lossy().into_owned())
-            .collect();
-        let known: BTreeSet<String> = catalog().iter().map(|p| p.name().to_owned()).collect();
-        assert_eq!(folders, known);
-    }
 
     #[test]
     fn every_manifest_is_valid() {

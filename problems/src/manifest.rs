@@ -170,7 +170,7 @@ impl Manifest {
 mod tests {
     use super::*;
 
-    const GOOD: &str = include_str!("mxfp4_quantize/problem.toml");
+    const GOOD: &str = include_str!("../mxfp4_quantize/problem.toml");
 
     #[test]
     fn unknown_keys_are_refused() {

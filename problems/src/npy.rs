@@ -110,7 +110,7 @@ pub(crate) fn golden(problem: &str, name: &str) -> Array {
 mod tests {
     use super::*;
 
-    const NUMPYS_OWN: &[u8] = include_bytes!("mxfp4_quantize/golden/normal_x.npy");
+    const NUMPYS_OWN: &[u8] = include_bytes!("../mxfp4_quantize/golden/normal_x.npy");
 
     #[test]
     fn a_file_of_numpy_is_read_and_written_back() {

@@ -18,6 +18,7 @@ mod encoder;
 mod error_map;
 mod evaluate;
 mod family;
+mod folders;
 mod formula;
 mod hypothesis;
 mod manifest;
@@ -33,21 +34,6 @@ mod sizes;
 mod testing;
 mod unwritten;
 mod values;
-
-#[path = "fp4_attention/reference.rs"]
-mod fp4_attention;
-#[path = "mxfp4_dequantize/reference.rs"]
-mod mxfp4_dequantize;
-#[path = "mxfp4_quantize/reference.rs"]
-mod mxfp4_quantize;
-#[path = "nvfp4_dequantize/reference.rs"]
-mod nvfp4_dequantize;
-#[path = "nvfp4_gemv/reference.rs"]
-mod nvfp4_gemv;
-#[path = "nvfp4_quantize/reference.rs"]
-mod nvfp4_quantize;
-#[path = "nvfp4_quantize_amax/reference.rs"]
-mod nvfp4_quantize_amax;
 
 pub use catalog::{UnknownProblem, catalog, find};
 pub use comparison::{
