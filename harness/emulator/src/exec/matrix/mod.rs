@@ -22,12 +22,18 @@
 //! integer.rs  integers, bits, and doubles: nothing to round, or one fma after the other
 //! quads.rs    m8n8k4, four small products
 //! tile.rs     wmma.load and wmma.store
+//! descriptor.rs  where wgmma and tcgen05 find matrices in shared memory
 //! rows.rs     ldmatrix, stmatrix, movmatrix: rows of shared memory to and from fragments
 //! ```
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod block;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the instructions that take descriptors are not there yet")
+)]
+pub mod descriptor;
 mod dot;
 mod element;
 mod fragment;
