@@ -8,6 +8,7 @@ use super::Core;
 use super::cta::{Cta, Turn};
 use super::grid::Launch;
 use super::standstill::{self, Standstill};
+use super::tcgen05::TensorMemory;
 use crate::fault::FaultKind;
 
 pub struct Cluster {
@@ -17,13 +18,17 @@ pub struct Cluster {
     /// Its number in the grid.
     pub number: u64,
     standstill: Standstill,
+    /// By rank; with the core while the cluster runs.
+    tensor_memories: Vec<TensorMemory>,
 }
 
 impl Cluster {
     pub fn new(launch: &Launch) -> Self {
         let size = launch.cluster.iter().product::<u32>();
         let ctas = (0..size).map(|_| Cta::new(launch)).collect();
-        Self { ctas, phase: 0, number: 0, standstill: Standstill::default() }
+        let tensor_memories = (0..size).map(|_| TensorMemory::default()).collect();
+        let standstill = Standstill::default();
+        Self { ctas, phase: 0, number: 0, standstill, tensor_memories }
     }
 
     /// Stand at the entry as cluster `number` of the grid, the first axis fastest.
@@ -31,6 +36,7 @@ impl Cluster {
         self.phase = 0;
         self.number = number;
         self.standstill.over();
+        self.tensor_memories.iter_mut().for_each(TensorMemory::reset);
         let extent: [u64; 3] =
             std::array::from_fn(|axis| u64::from(launch.grid[axis] / launch.cluster[axis]));
         let index = [
@@ -48,6 +54,13 @@ impl Cluster {
 
     /// Run every CTA that can for a slice. Of a fault also the CTA.
     pub fn turn(&mut self, core: &mut Core) -> (Turn, usize) {
+        std::mem::swap(&mut core.tensor_memories, &mut self.tensor_memories);
+        let turn = self.run(core);
+        std::mem::swap(&mut core.tensor_memories, &mut self.tensor_memories);
+        turn
+    }
+
+    fn run(&mut self, core: &mut Core) -> (Turn, usize) {
         core.peers.clear();
         if self.ctas.len() > 1 {
             core.peers.extend(self.ctas.iter_mut().map(Cta::shared));

@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::dice::Dice;
+use super::tcgen05::TensorMemory;
 use super::{Lane, Tally};
 use crate::fault::FaultKind;
 use crate::memory::{Range, Snapshot};
@@ -87,6 +88,10 @@ pub struct Core<'a> {
     pub cta_index: [u32; 3],
     /// Number of the CTA in its cluster.
     pub cluster_rank: u32,
+    /// Number of the warp in its CTA.
+    pub warp: u32,
+    /// Tensor memory of each CTA of the cluster, by rank.
+    pub tensor_memories: Vec<TensorMemory>,
     /// Instructions issued on this host thread, the clock that kernels read.
     pub ticks: u64,
 }
@@ -155,6 +160,11 @@ impl Core<'_> {
     pub fn clock(&mut self) -> u64 {
         self.ticks += 1;
         self.ticks
+    }
+
+    /// The tensor memory of the CTA that runs.
+    pub fn own_tensor_memory(&mut self) -> &mut TensorMemory {
+        &mut self.tensor_memories[self.cluster_rank as usize]
     }
 
     /// Host address and length of the shared memory that a shared address lies in, and its offset there.

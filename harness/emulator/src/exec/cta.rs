@@ -151,6 +151,7 @@ impl Cta {
             if let Some(sanitizer) = &mut core.sanitizer {
                 sanitizer.warp = number as u32;
             }
+            core.warp = number as u32;
             let warp = &mut self.warps[number];
             if warp.ended() {
                 continue;

@@ -212,6 +212,8 @@ impl<'a> Host<'a> {
             polled: None,
             cta_index: [0; 3],
             cluster_rank: 0,
+            warp: 0,
+            tensor_memories: Vec::new(),
             ticks: 0,
         };
         let suspended = VecDeque::new();

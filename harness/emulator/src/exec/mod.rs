@@ -16,6 +16,7 @@
 //!         mbarrier.rs        barriers that are objects in shared memory
 //!         system.rs          printf, assert, malloc
 //!         matrix/            matrix products, and rows of matrices to and from shared memory
+//!         tcgen05/           tensor memory
 //! ```
 
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
@@ -43,6 +44,7 @@ pub mod store_async;
 mod straight;
 pub mod system;
 mod tally;
+pub mod tcgen05;
 pub mod tensor;
 mod warp;
 

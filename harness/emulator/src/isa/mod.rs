@@ -43,6 +43,7 @@ pub mod rounding;
 mod special;
 mod stochastic;
 mod system;
+mod tcgen05;
 mod transcendental;
 pub mod video;
 mod warp;
@@ -157,6 +158,8 @@ pub enum Kind {
     Bulk(Handlers),
     /// Bulk copies of a tensor map.
     Tensor(Handlers),
+    /// What reaches tensor memory for a warp.
+    TensorMemory(Handlers),
     Mma(Handlers),
     /// `wmma.load` and `wmma.store`.
     WmmaMove(Handlers),
@@ -226,6 +229,7 @@ const TABLE: &[&[Row]] = &[
     warp::ROWS,
     matrix::ROWS,
     asynchronous::ROWS,
+    tcgen05::ROWS,
     system::ROWS,
     control::ROWS,
 ];

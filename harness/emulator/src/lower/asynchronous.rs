@@ -9,7 +9,7 @@ use crate::isa::{Modifiers, flag};
 
 impl Selector {
     /// An address in a register of 32 bits, its offset added.
-    fn shared_address(&mut self, value: &Value) -> Result<Reg, Refusal> {
+    pub fn shared_address(&mut self, value: &Value) -> Result<Reg, Refusal> {
         match value {
             Value::Memory { base: Base::Variable(place), offset } => {
                 Ok(self.registers.constant((place.address as i64 + offset) as u32))
@@ -145,7 +145,7 @@ impl Selector {
     }
 
     /// An address of the cluster's shared memory: a generic one where no space is written.
-    fn cluster_address(&mut self, flat: &Flat, value: &Value) -> Result<(Reg, u32), Refusal> {
+    pub fn cluster_address(&mut self, flat: &Flat, value: &Value) -> Result<(Reg, u32), Refusal> {
         if flat.modifiers.iter().any(|modifier| modifier.starts_with("shared")) {
             return Ok((self.shared_address(value)?, 0));
         }

@@ -33,6 +33,7 @@ mod reach;
 mod scopes;
 mod select;
 mod slots;
+mod tcgen05;
 mod variables;
 mod video;
 mod warp;

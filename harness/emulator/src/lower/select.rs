@@ -263,6 +263,7 @@ impl Selector {
             Kind::Fill(handlers) => self.fill(handlers, flat),
             Kind::Bulk(handlers) => self.bulk(handlers, modifiers, flat),
             Kind::Tensor(handlers) => self.tensor(handlers, flat),
+            Kind::TensorMemory(handlers) => self.tensor_memory(handlers, flat),
             Kind::Barrier(handlers) => self.barrier(handlers, modifiers, flat),
             Kind::WmmaMove(handlers) => self.wmma_move(handlers, modifiers, flat),
             Kind::WmmaMultiply(handlers) => self.wmma_multiply(handlers, modifiers, flat),
