@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ::emulator::cudart::session::Refused;
+use cudart::session::Refused;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,7 @@ static FAREWELL: OnceLock<extern "C" fn()> = OnceLock::new();
 /// moment to explain it. A call of `abort` is an ordinary place in the program, unless it came from within
 /// the runtime, which then cannot be asked. `abort` ends the process when this returns.
 extern "C" fn aborting(_signal: c_int) {
-    if let Some(farewell) = FAREWELL.get().filter(|_| ::emulator::cudart::session::is_free()) {
+    if let Some(farewell) = FAREWELL.get().filter(|_| ::cudart::session::is_free()) {
         farewell();
     }
 }
@@ -198,7 +198,7 @@ pub struct Ended {
 /// To be asked once, when the program has ended: what its kernels did, and with its sources where the
 /// time went.
 pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
-    let report = ::emulator::cudart::session::report();
+    let report = ::cudart::session::report();
     let mut complaints = Vec::new();
     if let Some(mut fault) = report.fault {
         fault.rename(compile::plain);

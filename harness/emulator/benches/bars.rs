@@ -175,7 +175,7 @@ fn front_end() {
     println!("\nPTX parsed and lowered, MB a second   {}", against(rate(seconds), 20.0));
     let seconds = median(processor_time, || {
         for text in TEXTS {
-            drop(emulator::ptx::parse(text).expect("PTX"));
+            drop(ptx::parse(text).expect("PTX"));
         }
     });
     println!("parsed only{:36.2}", rate(seconds));

@@ -7,13 +7,11 @@
 //! ```
 //!
 //! [`Machine`] is the front door: [`Machine::load`] a module, [`LoadedModule::kernel`],
-//! [`Machine::launch`]. [`cudart`] puts NVIDIA's runtime interface in front of it, so that a
-//! compiled CUDA program finds it where it expects `libcudart`.
+//! [`Machine::launch`]. The crate `cudart` puts NVIDIA's runtime interface in front of it; whoever
+//! links only this crate gets none of its names.
 
 mod counters;
-pub mod cudart;
 mod exec;
-pub mod fatbin;
 mod fault;
 mod isa;
 mod lower;
@@ -21,7 +19,6 @@ mod machine;
 mod memory;
 mod profile;
 mod program;
-pub mod ptx;
 mod sanitize;
 
 pub use counters::Counters;
@@ -31,6 +28,9 @@ pub use fault::{
 };
 pub use isa::Class;
 pub use machine::{Config, Kernel, LaunchConfig, LoadError, LoadedModule, Machine};
-pub use memory::{AllocationInfo, AllocationKind, GlobalMemory, OutOfMemory};
+pub use memory::{
+    AllocationInfo, AllocationKind, GlobalMemory, Im2col, Interleave, OutOfMemory, Swizzle,
+    TensorMap,
+};
 pub use profile::{KernelProfile, LineCounters, Place};
 pub use program::ParamLayout;

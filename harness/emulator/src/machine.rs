@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::memory::{GlobalMemory, OutOfMemory};
 use crate::profile::KernelProfile;
 use crate::program::Program;
-use crate::ptx::ParseError;
+use ptx::ParseError;
 
 mod kernel;
 mod module;

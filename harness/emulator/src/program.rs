@@ -95,7 +95,7 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// Byte range in the PTX text.
-    pub span: crate::ptx::ast::Span,
+    pub span: ptx::ast::Span,
     /// Index into [`Program::locations`], if the compiler gave lines.
     pub location: Option<u32>,
     /// Class of the instruction, for counting: index into `isa::Class`.
@@ -132,7 +132,7 @@ pub struct Program {
     pub blocks: Vec<Block>,
     pub lists: Vec<Slot>,
     pub origins: Vec<Origin>,
-    pub locations: Vec<crate::ptx::ast::SourceLocation>,
+    pub locations: Vec<ptx::ast::SourceLocation>,
     /// What instructions that cannot run say of themselves.
     pub messages: Vec<String>,
     pub presets: Vec<(Slot, Preset)>,

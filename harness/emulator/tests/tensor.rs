@@ -1,8 +1,8 @@
 //! Boxes of tensors to shared memory and back (PTX ISA 5.5, 9.7.9.25.5): what lies outside is filled, rows are
 //! swizzled as the manual's patterns say, and what is stored lands where it came from.
 
-use emulator::cudart::{Interleave, Swizzle, TensorMap};
 use emulator::{Config, LaunchConfig, Level, Machine};
+use emulator::{Interleave, Swizzle, TensorMap};
 
 const WIDTH: usize = 100;
 const HEIGHT: usize = 40;

@@ -1,8 +1,8 @@
 //! Tensor copies that are no boxes: the pixels of a convolution (PTX ISA 5.5.4) and four rows by number
 //! (5.5.3.4); and swizzles that keep 32 or 64 bytes together (5.5.7).
 
-use emulator::cudart::{Im2col, Interleave, Swizzle, TensorMap};
 use emulator::{Config, LaunchConfig, Machine};
+use emulator::{Im2col, Interleave, Swizzle, TensorMap};
 
 /// Bytes of shared memory that a copy fills.
 const BYTES: usize = 1024;

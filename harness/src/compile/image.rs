@@ -1,14 +1,14 @@
 //! What is in a compiled solution: its PTX, and whether `solution` can be found by name.
 //!
 //! nvcc puts device code into the ELF section `.nv_fatbin`, container behind container (their
-//! layout: [`emulator::fatbin`]). For a GPU the runtime library brings one of its own, with machine
+//! layout: [`ptx::fatbin`]). For a GPU the runtime library brings one of its own, with machine
 //! code only, and it stands before the solution's.
 //!
 //! The PTX is taken from here rather than from nvcc's intermediate files because these are the bytes
 //! that the runtime is given: line numbers in faults and facts speak of one text.
 
-use emulator::fatbin::{self, FatbinError};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+use ptx::fatbin::{self, FatbinError};
 
 /// Why a library could not be read; all of them mean a compiler that this was not written for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

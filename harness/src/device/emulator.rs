@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ::emulator::cudart::DeviceModel;
-use ::emulator::cudart::session::{self, LaunchRecord, Options};
 use ::emulator::{Config, Machine};
+use cudart::DeviceModel;
+use cudart::session::{self, LaunchRecord, Options};
 
 use super::entry::offsets;
 use super::{Argument, Buffer, Call, Device, Entry, Launch, Scrutiny};

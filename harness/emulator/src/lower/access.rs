@@ -7,7 +7,7 @@ use super::{Reg, Width};
 use crate::exec::access::{GENERIC, GLOBAL, LOCAL, SHARED};
 use crate::isa::{self, Bits, Modifiers, flag};
 use crate::program::Preset;
-use crate::ptx::ast::Space;
+use ptx::ast::Space;
 
 impl Selector {
     /// Space of a load or store as its modifiers say it.

@@ -6,7 +6,7 @@ use super::outlined::{Callee, Prototype};
 use super::scopes::{Entry, Scope};
 use super::{LowerError, Reg};
 use crate::isa;
-use crate::ptx::ast::{self, Operand};
+use ptx::ast::{self, Operand};
 
 impl<'a> Flattener<'a> {
     /// Replace a call by the body of what it calls, or by a jump to it.

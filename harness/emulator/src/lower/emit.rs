@@ -8,7 +8,7 @@ use super::slots::Slots;
 use super::{Block, End, LowerError, Reg, Registers};
 use crate::exec::Level;
 use crate::program::{self, Exit, Inst, MemoryInst, Program, SLOT, Slot, Writes};
-use crate::ptx::ast;
+use ptx::ast;
 
 pub fn emit(
     function: &ast::Function,

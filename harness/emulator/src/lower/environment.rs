@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{outlined, reach};
-use crate::ptx::ast::{Function, Module};
+use ptx::ast::{Function, Module};
 
 /// A module, and what its names stand for where a function declares nothing of that name.
 pub struct Environment<'a> {

@@ -13,7 +13,7 @@ use super::variables::MOST_BYTES;
 use super::{Environment, LowerError, Reg, Registers};
 use crate::isa::{self, Class, Modifiers, Row};
 use crate::program::{Origin, ParamLayout};
-use crate::ptx::ast::{self, Space, Statement};
+use ptx::ast::{self, Space, Statement};
 
 /// A variable with a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

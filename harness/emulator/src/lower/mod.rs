@@ -46,8 +46,8 @@ pub use variables::extent;
 
 use crate::exec::{Handlers, Level};
 use crate::program::{Preset, Program};
-use crate::ptx::ast;
 use crate::sanitize::Deed;
+use ptx::ast;
 
 /// A virtual register.
 pub type Reg = u32;

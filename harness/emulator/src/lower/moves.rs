@@ -9,7 +9,7 @@ use crate::exec::{Core, Flow, once, op};
 use crate::isa::Modifiers;
 use crate::memory::{AllocationKind, LOCAL_WINDOW, SHARED_WINDOW, WINDOWS};
 use crate::program::{Inst, Preset};
-use crate::ptx::ast::Space;
+use ptx::ast::Space;
 
 impl Selector {
     pub fn copy(&mut self, dst: Reg, from: Reg) {

@@ -3,7 +3,7 @@
 use super::flatten::{Base, Flattener, Place, Value};
 use super::scopes::Entry;
 use crate::isa;
-use crate::ptx::ast::{Operand, Space};
+use ptx::ast::{Operand, Space};
 
 impl Flattener<'_> {
     pub fn value(&mut self, operand: &Operand) -> Value {

@@ -27,7 +27,7 @@ use super::scopes::{Entry, Scope};
 use super::variables::{MOST_BYTES, extent};
 use super::{LowerError, Reg, Width};
 use crate::isa::{self, Class};
-use crate::ptx::ast::{self, Operand, Space, Statement};
+use ptx::ast::{self, Operand, Space, Statement};
 
 /// Bytes of a thread's stack, for kernels that need one. Memory of the host, for those threads that
 /// use it.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Environment;
 use super::flatten::DEEPEST;
 use super::variables::extent;
-use crate::ptx::ast::{self, Initializer, Module, Operand, Space, Statement};
+use ptx::ast::{self, Initializer, Module, Operand, Space, Statement};
 
 /// What a kernel mentions, itself and through what it calls.
 #[derive(Default)]

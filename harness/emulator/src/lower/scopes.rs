@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::Reg;
 use super::flatten::Place;
-use crate::ptx::ast::Space;
+use ptx::ast::Space;
 
 /// What a name stands for.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::scopes::{Entry, Family};
 use super::{LowerError, Reg, Width};
 use crate::isa;
 use crate::program::ParamLayout;
-use crate::ptx::ast::{self, Space};
+use ptx::ast::{self, Space};
 
 /// Of one declaration: text that no compiler wrote must not use up the machine's memory.
 const MOST_REGISTERS: u32 = 1 << 20;

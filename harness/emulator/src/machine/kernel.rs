@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::exec::{Launch, Stopped};
 use crate::fault::{Fault, FaultKind, Site, SourcePoint};
 use crate::program::{ParamLayout, Program};
-use crate::ptx::SourceMap;
-use crate::ptx::ast::{self, Directives};
+use ptx::SourceMap;
+use ptx::ast::{self, Directives};
 
 /// A kernel, lowered at its first use.
 pub struct Kernel {

@@ -30,7 +30,7 @@ impl Parsed {
         // SAFETY: the characters do not move with the `Arc`, never change, and outlive the tree, which
         // stands before them in the struct and is dropped first.
         let kept: &'static str = unsafe { &*Arc::as_ptr(&text) };
-        let mut environment = Environment::new(crate::ptx::parse(kept)?, config.sanitize);
+        let mut environment = Environment::new(ptx::parse(kept)?, config.sanitize);
         environment.symbols = variables::place(&environment, memory)?;
         Ok(Self { environment, text })
     }

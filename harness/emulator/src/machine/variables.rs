@@ -7,7 +7,7 @@ use super::LoadError;
 use crate::isa::Bits;
 use crate::lower::Environment;
 use crate::memory::{AllocationKind, GlobalMemory};
-use crate::ptx::ast::{Initializer, Operand, Space, Variable};
+use ptx::ast::{Initializer, Operand, Space, Variable};
 
 /// Address and bytes of each `.global` and `.const` variable.
 pub fn place<'a>(

@@ -1,9 +1,9 @@
 //! What must hold for any bytes at all: shared by the fuzzers (`fuzz/targets`) and by the test that
 //! repeats what they found worth keeping (`tests/fuzzed.rs`).
 
-use emulator::ptx::ast::{Instruction, Statement};
-use emulator::ptx::{self, SourceMap};
 use emulator::{Config, Level, Machine};
+use ptx::ast::{Instruction, Statement};
+use ptx::{self, SourceMap};
 
 /// The parser refuses or reads any text, and reads what it prints as the same instruction.
 pub fn parse(text: &str) {
@@ -53,7 +53,7 @@ pub fn lower(text: &str) {
 
 /// The container reader refuses or reads any bytes.
 pub fn fatbin(bytes: &[u8]) {
-    if let Ok(images) = emulator::fatbin::read(bytes) {
-        assert!(emulator::fatbin::select(&images, (10, 0)).is_some());
+    if let Ok(images) = ptx::fatbin::read(bytes) {
+        assert!(ptx::fatbin::select(&images, (10, 0)).is_some());
     }
 }

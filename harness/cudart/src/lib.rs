@@ -1,0 +1,74 @@
+//! The CUDA runtime, as far as a solution can tell.
+//!
+//! nvcc compiles a solution with `-cudart none`: its shared library then has the runtime's functions
+//! as undefined symbols, and an executable that is linked with `-rdynamic` and contains this module
+//! resolves them when it loads the library. So the very same host code that runs on a GPU runs here.
+//! `dlopen` runs the constructors nvcc generated, which register the embedded PTX, the kernels and
+//! the variables; a launch finds the kernel by the address of its host stub.
+//!
+//! ```text
+//! dlopen         __cudaRegisterFatBinary, …Function, …Var, …End       registration
+//! k<<<g, b>>>()  __cudaPushCallConfiguration, __cudaGetKernel,
+//!                __cudaPopCallConfiguration, __cudaLaunchKernel       launch
+//! ```
+//!
+//! There is one [`session`] in a process, since the C functions have no argument to find theirs by.
+//! Everything is synchronous: streams exist, and their work is done when the call returns, which is
+//! one of the orders that a GPU allows. Hence data races between streams are not found. A kernel's
+//! fault is not reported by the launch but by the calls after it, as on a GPU.
+//!
+//! Every function has three beats: check the arguments, act, return the code. Names that the real
+//! library exports and nothing here implements are stubs that return `cudaErrorNotSupported` and
+//! are listed in the report; without them `dlopen` would fail for one unused function.
+
+/// Defines exported functions: `fn name(arguments) + name_ptsz |session| { … Ok(()) }`. The second
+/// name, where there is one, is what `-default-stream per-thread` calls instead.
+macro_rules! runtime {
+    ($($(#[$meta:meta])* fn $name:ident $args:tt $(+ $alias:ident)? |$session:ident| $body:block)*) => {
+        $(
+            runtime!(@one $(#[$meta])* $name $args |$session| $body);
+            $(runtime!(@one $alias $args |$session| $body);)?
+        )*
+    };
+    (@one $(#[$meta:meta])* $name:ident ($($arg:ident: $ty:ty),* $(,)?) |$session:ident| $body:block) => {
+        $(#[$meta])*
+        #[unsafe(no_mangle)]
+        pub(crate) extern "C" fn $name($($arg: $ty),*) -> $crate::error::Code {
+            $crate::session::call(
+                stringify!($name),
+                |$session: &mut $crate::session::Session| -> $crate::error::Outcome {
+                    $body
+                },
+            )
+        }
+    };
+}
+
+mod abi;
+mod allocation;
+mod channel;
+mod copy;
+mod device;
+mod device_model;
+mod driver;
+mod entry_point;
+mod error;
+mod event;
+mod exports;
+mod fill;
+mod function;
+mod graph;
+mod launch;
+mod library;
+mod occupancy;
+mod pool;
+mod properties;
+mod registration;
+pub mod session;
+mod stream;
+mod symbol;
+mod tensor_map;
+
+pub use device_model::DeviceModel;
+pub use emulator::{Im2col, Interleave, Swizzle, TensorMap};
+pub use exports::NAMES;
