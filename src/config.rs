@@ -5,8 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::{DeviceChoice, directive::is_arch};
+use judge::DeviceChoice;
 use leaderboard::locate;
+use toolchain::directive::is_arch;
 
 use crate::{
     args::Common,

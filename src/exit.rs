@@ -80,18 +80,18 @@ impl Failure {
     }
 }
 
-impl From<harness::Error> for Failure {
-    fn from(error: harness::Error) -> Self {
+impl From<judge::Error> for Failure {
+    fn from(error: judge::Error) -> Self {
         match error {
-            harness::Error::Usage(message) => Self::from_library(Exit::Usage, message),
-            harness::Error::Machine { lacks, mend } => Self::machine(lacks).next(mend),
+            judge::Error::Usage(message) => Self::from_library(Exit::Usage, message),
+            judge::Error::Machine { lacks, mend } => Self::machine(lacks).next(mend),
         }
     }
 }
 
-impl From<harness::toolchain::ToolchainError> for Failure {
-    fn from(error: harness::toolchain::ToolchainError) -> Self {
-        harness::Error::from(error).into()
+impl From<toolchain::ToolchainError> for Failure {
+    fn from(error: toolchain::ToolchainError) -> Self {
+        judge::Error::from(error).into()
     }
 }
 

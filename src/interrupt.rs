@@ -2,7 +2,7 @@
 
 use std::process;
 
-use harness::Interrupt;
+use judge::Interrupt;
 
 use crate::exit::Exit;
 

@@ -31,7 +31,7 @@ use crate::{
 fn main() -> ExitCode {
     let args = Args::parse();
     if let Command::Worker { .. } = args.command {
-        return harness::worker_main();
+        return judge::worker_main();
     }
     let json = args.common.json;
     let terminal = Terminal::new(args.common.color, args.common.quiet);

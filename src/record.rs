@@ -1,11 +1,8 @@
 //! A report becomes an attempt. The only file that knows both: what the harness finds out may
 //! change with every release, what lies in a leaderboard may not.
 
-use harness::{
-    device::Launch,
-    report::{self, BenchReport, CardReport, KernelFacts, Report},
-};
 use jiff::Timestamp;
+use judge::report::{self, BenchReport, CardReport, Report};
 use leaderboard::{
     AttemptId, Submission,
     attempt::{
@@ -13,6 +10,8 @@ use leaderboard::{
         Toolchain, Verdict,
     },
 };
+use ptx::KernelFacts;
+use timing::Launch;
 
 /// Bytes that DRAM moves at once.
 const SECTOR: u64 = 32;

@@ -101,7 +101,7 @@ fn on_a_gpu_its_counts_stand_beside() {
     let nibble = Nibble::new(["profile", "--device", "cuda", "mxfp4_quantize/k.cu"])
         .args(["--size", "m=64,k=256"])
         .file("mxfp4_quantize/k.cu", RUNG)
-        .file("bin/recorded.csv", include_str!("../harness/src/ncu/recorded.csv"))
+        .file("bin/recorded.csv", include_str!("../harness/judge/src/ncu/recorded.csv"))
         .file("bin/ncu", NCU);
     let bin = nibble.path().join("bin");
     fs::set_permissions(bin.join("ncu"), fs::Permissions::from_mode(0o755)).expect("a script");

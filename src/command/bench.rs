@@ -1,6 +1,6 @@
 //! `nibble bench FILE…`: check, then time; no record.
 
-use harness::Stage;
+use judge::Stage;
 
 use super::solve::{self, Shown};
 use crate::{

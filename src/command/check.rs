@@ -1,6 +1,6 @@
 //! `nibble check FILE…`: compile and prove; no timing, no record.
 
-use harness::Stage;
+use judge::Stage;
 
 use super::{
     scrutiny,

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use harness::{Report, Stage, report::Verdict};
 use jiff::Timestamp;
+use judge::{Report, Stage, report::Verdict};
 use leaderboard::{
     Attempt, AttemptId,
     compare::{self, Call, Comparison, MIN_ROUNDS, Options, SizeRounds, a_first},
@@ -34,7 +34,7 @@ pub fn run(arguments: &args::Compare, config: &Config) -> Result<Exit> {
     let order = a_first(arguments.pairs.into(), seed);
     let compared = {
         let progress = config.terminal.progress();
-        harness::compare([&runs[0], &runs[1]], &order, &mut |event| progress.event(&event))
+        judge::compare([&runs[0], &runs[1]], &order, &mut |event| progress.event(&event))
     };
     if interrupt.raised() {
         return Err(Failure::interrupted());
@@ -79,8 +79,8 @@ fn any_seed() -> u64 {
 
 /// Absent where one of them is not accepted. A modelled time is the same however often it is asked
 /// for, and so are its rounds.
-fn judged(compared: &harness::compare::Compared) -> Result<Option<Comparison>> {
-    let harness::compare::Compared { a, b, sizes } = compared;
+fn judged(compared: &judge::compare::Compared) -> Result<Option<Comparison>> {
+    let judge::compare::Compared { a, b, sizes } = compared;
     if [a, b].iter().any(|report| report.verdict != Verdict::Accepted) {
         return Ok(None);
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use harness::conformance::{self, Conformance};
-use harness::{DeviceChoice, Stage};
+use judge::conformance::{self, Conformance};
+use judge::{DeviceChoice, Stage};
 use serde::Serialize;
 
 use crate::{
@@ -39,7 +39,7 @@ pub fn run(files: &[std::path::PathBuf], config: &Config) -> Result<Exit> {
             say(Some(file), &[conformance::program(ordinal, file)?])?;
             continue;
         }
-        let mut run = harness::Config::new(file, Stage::Check);
+        let mut run = judge::Config::new(file, Stage::Check);
         run.arch.clone_from(&config.arch);
         run.nvcc.clone_from(&config.nvcc);
         say(Some(file), &conformance::solution(&run, &mut |_| ())?)?;

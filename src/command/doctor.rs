@@ -2,14 +2,10 @@
 
 use std::{env, fs, thread};
 
-use harness::{
-    DeviceChoice,
-    card::Card,
-    judge, ncu,
-    toolchain::{Search, ToolchainError},
-};
+use judge::{DeviceChoice, card::Card, ncu};
 use leaderboard::Store;
 use serde::Serialize;
+use toolchain::{Search, ToolchainError};
 
 use crate::{
     config::Config,
@@ -83,7 +79,7 @@ fn compiler(config: &Config) -> Finding {
     let mut passed_over = String::new();
     let found = Search::from_environment(config.nvcc.clone()).and_then(|search| {
         search.find(&mut |event| {
-            if let harness::Event::Warning(warning) = event {
+            if let toolchain::Event::Warning(warning) = event {
                 passed_over.push_str(&format!("\n{warning}"));
             }
         })
@@ -168,7 +164,7 @@ fn noise_floor(card: &Card) -> Finding {
     let found =
         problems::find("mxfp4_quantize").map_err(|error| error.to_string()).and_then(|problem| {
             let device = DeviceChoice::Cuda(card.ordinal);
-            harness::noise(problem, device, &mut |_| ()).map_err(|error| error.to_string())
+            judge::noise(problem, device, &mut |_| ()).map_err(|error| error.to_string())
         });
     match found {
         Ok(noise) => works(
@@ -191,7 +187,7 @@ fn isolation() -> Finding {
     let name = "isolation";
     let found = env::current_exe()
         .map_err(|error| error.to_string())
-        .and_then(|nibble| judge::isolation(&nibble).map_err(|error| error.to_string()));
+        .and_then(|nibble| judge::judge::isolation(&nibble).map_err(|error| error.to_string()));
     match found {
         Ok(found) if found.files && found.network && found.signals => works(name, found.describe()),
         Ok(found) => Finding {

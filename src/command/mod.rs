@@ -59,7 +59,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Report { output } => report::run(&output, config),
         Command::Run { file, profile, scrutiny, arguments } => {
             let scrutiny = scrutiny::of(scrutiny, config)?;
-            run::run(&file, harness::device::Scrutiny { profile, ..scrutiny }, &arguments, config)
+            run::run(&file, judge::device::Scrutiny { profile, ..scrutiny }, &arguments, config)
         }
         Command::Enter { program, name, arguments } => {
             run::enter(&program, &name, &arguments, config)

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::ncu::{self, KernelProfile};
-use harness::{DeviceChoice, Stage};
+use judge::ncu::{self, KernelProfile};
+use judge::{DeviceChoice, Stage};
 use serde::Serialize;
 
 use crate::{
@@ -22,7 +22,7 @@ struct Profiled<'a> {
 /// One object for each file.
 pub fn run(files: &[PathBuf], config: &Config) -> Result<Exit> {
     for file in files {
-        let mut run = harness::Config::new(file, Stage::Check);
+        let mut run = judge::Config::new(file, Stage::Check);
         run.device = match config.device {
             DeviceChoice::Cuda(ordinal) => DeviceChoice::Cuda(ordinal),
             _ => DeviceChoice::Cuda(0),

@@ -6,13 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::{
-    compile::{self, Parameter},
-    directive::Directives,
-};
 use leaderboard::Store;
 use problems::Problem;
 use serde::Serialize;
+use toolchain::{
+    compile::{self, Parameter},
+    directive::Directives,
+};
 
 use crate::{
     args::New,

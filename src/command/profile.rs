@@ -1,6 +1,6 @@
 //! `nibble profile FILE`: where the time goes. One call, no check and no record.
 
-use harness::{
+use judge::{
     Stage,
     profile::{self, Size},
 };

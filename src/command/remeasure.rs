@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use harness::{DeviceChoice, Stage, report::Verdict};
+use judge::{DeviceChoice, Stage, report::Verdict};
 use leaderboard::{
     AttemptId, Store, Summary,
     attempt::DeviceKind,
@@ -36,7 +36,7 @@ pub fn run(problem: Option<&str>, top: usize, config: &Config) -> Result<Exit> {
         let run = solution.configured(Stage::Submit, &interrupt, config);
         let report = {
             let progress = config.terminal.progress();
-            harness::run(&run, &mut |event| progress.event(&event))?
+            judge::run(&run, &mut |event| progress.event(&event))?
         };
         if interrupt.raised() || report.verdict == Verdict::Interrupted {
             return Err(Failure::interrupted());

@@ -12,7 +12,7 @@ use std::{
     sync::{Mutex, OnceLock},
 };
 
-use harness::{
+use judge::{
     DeviceChoice, Stage,
     device::Scrutiny,
     profile::Sources,
@@ -39,7 +39,7 @@ pub fn run(
         return Err(Failure::usage("`run` is for the emulator")
             .next("on a GPU, compile the program with nvcc and start it"));
     }
-    let mut build = harness::Config::new(file, Stage::Check);
+    let mut build = judge::Config::new(file, Stage::Check);
     build.arch.clone_from(&config.arch);
     build.nvcc.clone_from(&config.nvcc);
     build.interrupt = interrupt::install();

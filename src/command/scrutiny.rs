@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use harness::device;
+use judge::device;
 
 use crate::{
     args::{Schedule, Scrutiny},

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Interrupt, Stage};
+use judge::{Interrupt, Stage};
 use leaderboard::{Attempt, AttemptId, Store};
 
 use super::solve;
@@ -52,7 +52,7 @@ impl Solution {
         stage: Stage,
         interrupt: &Interrupt,
         config: &Config,
-    ) -> harness::Config {
+    ) -> judge::Config {
         let mut run = solve::configured(&self.file, stage, interrupt, config);
         if let Some(attempt) = &self.attempt {
             run.called = Some(attempt.file.clone());

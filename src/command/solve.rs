@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use harness::{Interrupt, Report, Stage, device::Scrutiny, report::Verdict};
+use judge::{Interrupt, Report, Stage, device::Scrutiny, report::Verdict};
 
 use crate::{
     args::Solve,
@@ -123,7 +123,7 @@ fn judged(
         run.limits.check = Duration::from_secs(seconds.max(1));
     }
     let progress = config.terminal.progress();
-    Ok(harness::run(&run, &mut |event| progress.event(&event))?)
+    Ok(judge::run(&run, &mut |event| progress.event(&event))?)
 }
 
 /// How the harness is to run a file, as far as every command knows it.
@@ -132,13 +132,13 @@ pub fn configured(
     stage: Stage,
     interrupt: &Interrupt,
     config: &Config,
-) -> harness::Config {
-    harness::Config {
+) -> judge::Config {
+    judge::Config {
         device: config.device.clone(),
         arch: config.arch.clone(),
         nvcc: config.nvcc.clone(),
         interrupt: interrupt.clone(),
-        ..harness::Config::new(file, stage)
+        ..judge::Config::new(file, stage)
     }
 }
 

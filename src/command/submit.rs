@@ -2,7 +2,7 @@
 
 use std::{env, fs, process::Command};
 
-use harness::{Report, Stage, report::Verdict};
+use judge::{Report, Stage, report::Verdict};
 use leaderboard::{AttemptId, Store, Summary, board, history, locate};
 
 use super::{

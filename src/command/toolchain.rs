@@ -1,7 +1,7 @@
 //! `nibble toolchain [install]`: the compiler that will be used.
 
-use harness::toolchain::{Search, Toolchain};
 use serde::Serialize;
+use toolchain::{Search, Toolchain};
 
 use crate::{
     args::ToolchainAction,
@@ -24,8 +24,8 @@ pub fn run(action: Option<&ToolchainAction>, config: &Config) -> Result<Exit> {
     let progress = config.terminal.progress();
     let mut warnings = Vec::new();
     let mut emit = |event| match event {
-        harness::Event::Warning(warning) => warnings.push(warning),
-        event => progress.event(&event),
+        toolchain::Event::Warning(warning) => warnings.push(warning),
+        event => progress.event(&judge::Event::Toolchain(event)),
     };
     let toolchain = match action {
         None => search.find(&mut emit)?,

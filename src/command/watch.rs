@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use harness::{Interrupt, Report, Stage, report::Verdict};
+use judge::{Interrupt, Report, Stage, report::Verdict};
 
 use super::solve;
 use crate::{
@@ -81,7 +81,7 @@ fn checked(
             }
         };
         let looking = scope.spawn(look);
-        let report = harness::run(&run, &mut |event| progress.event(&event));
+        let report = judge::run(&run, &mut |event| progress.event(&event));
         over.store(true, Ordering::SeqCst);
         looking.thread().unpark();
         Ok(report?)

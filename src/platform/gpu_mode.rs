@@ -13,8 +13,8 @@
 //! The tensors' shapes begin with the row and end with the batch, but their memory is that of the
 //! problem's page: batch outermost, k innermost. So addresses are all that must be passed.
 
-use harness::directive::{Directives, check_flag};
 use problems::Problem;
+use toolchain::directive::{Directives, check_flag};
 
 use super::{Exported, Imported, Outgoing, python};
 use crate::exit::{Failure, Result};

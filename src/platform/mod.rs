@@ -4,8 +4,8 @@ pub mod gpu_mode;
 mod python;
 pub mod tensara;
 
-use harness::directive::Directives;
 use problems::Problem;
+use toolchain::directive::Directives;
 
 use crate::exit::{Failure, Result};
 

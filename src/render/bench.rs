@@ -1,6 +1,6 @@
 //! Times against the speed of light.
 
-use harness::report::{BenchReport, Report};
+use judge::report::{BenchReport, Report};
 
 use super::{
     style,

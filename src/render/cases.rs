@@ -1,6 +1,6 @@
 //! What the check found: a grid of sizes by families, then why each kind of failure failed.
 
-use harness::report::{CaseReport, Verdict};
+use judge::report::{CaseReport, Verdict};
 
 use super::{
     style,

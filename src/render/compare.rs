@@ -1,7 +1,7 @@
 //! Which of two is faster, size by size, and what explains it.
 
 use anstyle::Style;
-use harness::report::{Report, Verdict};
+use judge::report::{Report, Verdict};
 use leaderboard::{
     Attempt, AttemptId, ShortIds,
     compare::{Call, Comparison, Effect},

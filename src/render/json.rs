@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use harness::device::Launch;
-use harness::report::{
-    BenchReport, CardReport, CaseReport, DeviceInfo, KernelFacts, Report, Verdict,
-};
+use judge::report::{BenchReport, CardReport, CaseReport, DeviceInfo, Report, Verdict};
 use leaderboard::AttemptId;
+use ptx::KernelFacts;
 use serde::Serialize;
+use timing::Launch;
 
 use crate::exit::{Exit, Failure};
 

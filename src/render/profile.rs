@@ -6,7 +6,7 @@ mod kernel;
 mod lines;
 mod reason;
 
-use harness::{
+use judge::{
     profile::{KernelReport, Profile},
     report::Verdict,
 };

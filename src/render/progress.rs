@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::Event;
+use judge::Event;
 
 use super::{style, words};
 
@@ -107,6 +107,21 @@ fn drawing(line: &Line, elapsed: Duration) -> String {
 /// What an event means for somebody who waits; nothing for those that end a step.
 fn line(event: &Event) -> Option<Line> {
     let (step, detail, afterwards) = match event {
+        Event::Toolchain(event) => return toolchain_line(event),
+        Event::CaseStarted { name, index, count } => {
+            ("checking ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
+        }
+        Event::BenchStarted { name, index, count } => {
+            ("timing ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
+        }
+        Event::CaseFinished(_) | Event::Warning(_) => return None,
+    };
+    Some(Line { step, detail, afterwards })
+}
+
+fn toolchain_line(event: &toolchain::Event) -> Option<Line> {
+    use toolchain::Event;
+    let (step, detail, afterwards) = match event {
         Event::Installing { what, done, total } => {
             let far = match total {
                 Some(total) if *total > 0 => {
@@ -122,13 +137,7 @@ fn line(event: &Event) -> Option<Line> {
         Event::Compiling { file, arch } => {
             (format!("compiling {file} for {arch}"), String::new(), None)
         }
-        Event::CaseStarted { name, index, count } => {
-            ("checking ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
-        }
-        Event::BenchStarted { name, index, count } => {
-            ("timing ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
-        }
-        Event::Compiled { .. } | Event::CaseFinished(_) | Event::Warning(_) => return None,
+        Event::Compiled { .. } | Event::Warning(_) => return None,
     };
     Some(Line { step, detail, afterwards })
 }
@@ -139,12 +148,16 @@ mod tests {
 
     #[test]
     fn events_read_as_sentences() {
-        let installing = |done, total| Event::Installing { what: "nvcc".into(), done, total };
+        let installing = |done, total| {
+            let what = "nvcc".into();
+            Event::Toolchain(toolchain::Event::Installing { what, done, total })
+        };
+        let compiling = toolchain::Event::Compiling { file: "k.cu".into(), arch: "sm_100a".into() };
         let lines: Vec<String> = [
             installing(0, None),
             installing(3 << 20, None),
             installing(43 << 20, Some(86 << 20)),
-            Event::Compiling { file: "k.cu".into(), arch: "sm_100a".into() },
+            Event::Toolchain(compiling),
             Event::CaseStarted { name: "32x64 ties".into(), index: 0, count: 42 },
             Event::BenchStarted { name: "1024x1024".into(), index: 3, count: 4 },
         ]

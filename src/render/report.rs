@@ -1,6 +1,7 @@
 //! The screen of `check` and `bench`: what ran, what it is made of, what was found.
 
-use harness::report::{KernelFacts, Report, Verdict};
+use judge::report::{Report, Verdict};
+use ptx::KernelFacts;
 
 use super::{bench, cases, style, words};
 

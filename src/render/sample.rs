@@ -1,8 +1,7 @@
 //! Reports made by hand, for the snapshots of the screens.
 
-use harness::report::{
-    BenchReport, CaseReport, DeviceInfo, DeviceKind, KernelFacts, Report, Verdict,
-};
+use judge::report::{BenchReport, CaseReport, DeviceInfo, DeviceKind, Report, Verdict};
+use ptx::KernelFacts;
 
 pub const FAMILIES: [&str; 7] =
     ["uniform", "normal", "wide", "ties", "zeros", "outliers", "special"];

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use anstyle::{AnsiColor, Style};
-use harness::report::Verdict;
+use judge::report::Verdict;
 
 pub const PLAIN: Style = Style::new();
 pub const BOLD: Style = Style::new().bold();

@@ -1,7 +1,8 @@
 //! What a save changed: the screen of `check`, less what it said before.
 
-use harness::report::{CaseReport, KernelFacts, Report, Verdict};
 use jiff::Zoned;
+use judge::report::{CaseReport, Report, Verdict};
+use ptx::KernelFacts;
 
 use super::{cases, report, style, words};
 

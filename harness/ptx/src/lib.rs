@@ -8,6 +8,7 @@
 pub mod ast;
 mod constant;
 mod error;
+mod facts;
 pub mod fatbin;
 mod function;
 mod instruction;
@@ -22,5 +23,6 @@ mod statement;
 mod variable;
 
 pub use error::ParseError;
+pub use facts::KernelFacts;
 pub use module::parse;
 pub use source_map::{Position, SourceMap};

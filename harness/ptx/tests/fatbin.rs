@@ -6,7 +6,6 @@
 //! `machine_code` has `code=sm_100a`.
 
 use proptest::prelude::*;
-use ptx;
 use ptx::fatbin::{self, FatbinError, PtxImage};
 
 const STORED: &[u8] = include_bytes!("fixtures/fatbin/stored.bin");

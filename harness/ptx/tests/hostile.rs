@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use ptx::SourceMap;
 use ptx::ast::{Guard, Instruction, Operand, Statement};
-use ptx::{self, SourceMap};
 
 const TEXTS: [&str; 4] = [
     include_str!("../../emulator/tests/fixtures/small.100a.ptx"),

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use ptx::SourceMap;
 use ptx::ast::{Function, Initializer, Instruction, Module, Operand, Space, Statement};
-use ptx::{self, SourceMap};
 
 macro_rules! fixtures {
     ($($name:literal),* $(,)?) => {

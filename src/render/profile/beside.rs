@@ -1,6 +1,6 @@
 //! What a GPU of this machine did, beside what was counted.
 
-use harness::{
+use judge::{
     ncu::KernelProfile,
     profile::{KernelReport, Measured},
 };

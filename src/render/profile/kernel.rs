@@ -1,6 +1,6 @@
 //! One kernel's counts, as rows of a name and a sentence.
 
-use harness::profile::KernelReport;
+use judge::profile::KernelReport;
 
 use super::super::{
     style,

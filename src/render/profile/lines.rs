@@ -1,6 +1,6 @@
 //! The lines of a kernel that cost most, with their text.
 
-use harness::profile::{KernelReport, LineReport};
+use judge::profile::{KernelReport, LineReport};
 
 use super::super::{
     style,

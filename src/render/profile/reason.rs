@@ -1,6 +1,6 @@
 //! What bounds a call, in a sentence that names the numbers it rests on.
 
-use harness::profile::{KernelReport, Profile};
+use judge::profile::{KernelReport, Profile};
 
 use super::{super::words, SECTOR};
 

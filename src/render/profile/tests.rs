@@ -1,10 +1,12 @@
 //! Screens of profiles made by hand: a call for each thing that can bound one.
 
 use emulator::{Class, Counters, KernelProfile, LineCounters, Moved, Place, SourcePoint, Traffic};
-use harness::device::Launch;
-use harness::profile::{Floor, Measured, Profile, Sources, reports};
-use harness::report::{DeviceInfo, DeviceKind, KernelFacts, Verdict};
-use harness::{gpus, model, ncu};
+use judge::ncu;
+use judge::profile::{Floor, Measured, Profile, Sources, reports};
+use judge::report::{DeviceInfo, DeviceKind, Verdict};
+use ptx::KernelFacts;
+use timing::Launch;
+use timing::{gpus, model};
 
 use super::*;
 
@@ -146,7 +148,7 @@ fn each_bound_has_its_reason() {
 
 #[test]
 fn a_gpus_counts_stand_beside_the_emulators() {
-    let recorded = include_str!("../../../harness/src/ncu/recorded.csv");
+    let recorded = include_str!("../../../harness/judge/src/ncu/recorded.csv");
     let mut kernels = ncu::parse(recorded).expect("a table");
     kernels[0].kernel = "move(const float *, float *)".into();
     let device =

@@ -16,10 +16,10 @@
 //! corner that a picture with both in it would show neither: the flat roof is drawn where it is
 //! near, and named where it is not.
 
-use harness::gpus::{self, Gpu};
 use leaderboard::{Attempt, attempt::Verdict, board::BoardKey, history::Entry};
 use maud::{Markup, html};
 use problems::{CaseSpec, Problem};
+use timing::gpus::{self, Gpu};
 
 use super::{Dot, Pixels, Share, demote, left, level, picture, scale::Log, upright};
 use crate::{

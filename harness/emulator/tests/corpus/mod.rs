@@ -2,8 +2,8 @@
 //! repeats what they found worth keeping (`tests/fuzzed.rs`).
 
 use emulator::{Config, Level, Machine};
+use ptx::SourceMap;
 use ptx::ast::{Instruction, Statement};
-use ptx::{self, SourceMap};
 
 /// The parser refuses or reads any text, and reads what it prints as the same instruction.
 pub fn parse(text: &str) {

@@ -1,0 +1,103 @@
+//! Proving a solution: every case of the check, then every size that the bench would time.
+
+use problems::{CaseSpec, Problem};
+
+use crate::report::{CaseReport, Verdict};
+use crate::subject::Subject;
+use crate::{Error, Event, Limits};
+use timing::Launch;
+
+/// Proof that a solution was accepted in every case. Only [`check`] makes one, and `bench` demands
+/// it: timing a wrong kernel does not compile.
+#[derive(Debug)]
+pub struct Passed {
+    /// What the emulator counted at each size of the bench.
+    counted: Vec<(CaseSpec, Vec<Launch>)>,
+}
+
+impl Passed {
+    /// The launches of a case of the bench; empty where the device does not count.
+    pub fn launches(&self, case: &CaseSpec) -> &[Launch] {
+        let found = self.counted.iter().find(|(counted, _)| counted == case);
+        found.map_or(&[], |(_, launches)| launches)
+    }
+}
+
+/// What the check found.
+#[derive(Debug)]
+pub struct Checked {
+    pub cases: Vec<CaseReport>,
+    /// Of the first case that was not accepted.
+    pub verdict: Verdict,
+    /// What is wrong beyond single cases.
+    pub message: Option<String>,
+    pub warnings: Vec<String>,
+    /// Present if and only if the verdict is accepted.
+    pub passed: Option<Passed>,
+}
+
+/// Runs the check. A wrong answer does not end it: the families that fail tell what is wrong. The
+/// cases of the `bench` come last and wait for the others to pass, and a crash or a time-out ends it, since the next
+/// case would cost as much and say the same.
+///
+/// # Errors
+///
+/// [`Error::Machine`] where this machine cannot run it.
+pub fn check(
+    problem: &Problem,
+    bench: &[CaseSpec],
+    subject: &mut dyn Subject,
+    limits: &Limits,
+    emit: &mut dyn FnMut(Event),
+) -> Result<Checked, Error> {
+    let mut cases = problem.check_cases();
+    cases.retain(|case| !bench.contains(case));
+    let small = cases.len();
+    cases.extend_from_slice(bench);
+
+    let mut checked = Checked {
+        cases: Vec::new(),
+        verdict: Verdict::Accepted,
+        message: None,
+        warnings: Vec::new(),
+        passed: None,
+    };
+    let mut counted = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        if index == small && checked.verdict != Verdict::Accepted {
+            break;
+        }
+        emit(Event::CaseStarted { name: case.name(), index, count: cases.len() });
+        let trial = subject.hear(case, limits.check)?;
+        emit(Event::CaseFinished(Box::new(trial.report.clone())));
+        let verdict = trial.report.verdict;
+        if checked.verdict == Verdict::Accepted {
+            checked.verdict = verdict;
+        }
+        checked.cases.push(trial.report);
+        note(&mut checked.warnings, trial.warnings);
+        if index >= small {
+            counted.push((case.clone(), trial.launches));
+        }
+        if !matches!(verdict, Verdict::Accepted | Verdict::WrongAnswer) {
+            break;
+        }
+    }
+    if let Some(complaint) = subject.dismiss()
+        && checked.verdict == Verdict::Accepted
+    {
+        checked.verdict = Verdict::RuntimeError;
+        checked.message = Some(complaint);
+    }
+    checked.passed = (checked.verdict == Verdict::Accepted).then_some(Passed { counted });
+    Ok(checked)
+}
+
+/// Adds what was not said before.
+pub(crate) fn note(warnings: &mut Vec<String>, new: Vec<String>) {
+    for warning in new {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Compile a solution, prove it, time it. Emits [`Event`]s, returns a [`Report`]; never prints,
+//! never stores.
+
+pub mod bench;
+pub mod card;
+pub mod check;
+pub mod compare;
+pub mod config;
+pub mod conformance;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod judge;
+pub mod ncu;
+mod noise;
+mod place;
+pub mod profile;
+pub mod program;
+mod random;
+pub mod report;
+mod run;
+pub mod shared;
+pub mod subject;
+pub mod worker;
+
+pub use compare::compare;
+pub use config::{Config, DeviceChoice, Limits, Stage};
+pub use error::Error;
+pub use event::Event;
+pub use noise::{Noise, noise};
+pub use report::Report;
+pub use run::run;
+pub use toolchain::Interrupt;
+pub use worker::worker_main;

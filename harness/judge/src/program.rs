@@ -1,0 +1,228 @@
+//! A CUDA program with a `main` of its own, unedited, on the emulator.
+//!
+//! ```text
+//! build   FILE.cu ─ nvcc -shared -cudart none ─► a library that exports `main`       (cached)
+//! enter   opens it in this process, whose CUDA runtime is the emulator's, and calls `main`
+//! ```
+//!
+//! It is the user's own program on the user's own machine: there is no judge and no sandbox. It should
+//! have a process to itself, since it may exit, or crash, as it likes.
+
+use std::error::Error as _;
+use std::ffi::{CString, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cudart::session::Refused;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Scrutiny, emulator};
+use crate::profile::{self, KernelReport, Sources};
+use ptx::KernelFacts;
+use timing::gpus;
+use toolchain::Search;
+use toolchain::compile::{self, CompileError, Source};
+use toolchain::directive::Directives;
+
+use crate::{Config, Error, Event};
+
+/// What a program is compiled for where nobody says: the architecture on which everything runs here
+/// that runs at all, block-scaled FP4 `mma` included.
+const ARCH: &str = "sm_120a";
+
+/// What its author may have told nvcc, and what changes no program that does not need it.
+const EXTENSIONS: [&str; 2] = ["--extended-lambda", "--expt-relaxed-constexpr"];
+
+/// Without a word from the author: what solutions are compiled as, and nvcc's own default, in which a
+/// function of the program's may be called `lerp`.
+const LANGUAGES: [&str; 2] = ["-std=c++20", "-std=c++17"];
+
+/// With which flags to try, one after the other.
+fn flags(directives: &[String]) -> Vec<Vec<String>> {
+    let bare = |flag: &str| flag.trim_start_matches('-').to_owned();
+    let asked = |wanted: &str| directives.iter().any(|flag| bare(flag) == bare(wanted));
+    let extensions = EXTENSIONS.into_iter().filter(|flag| !asked(flag)).map(str::to_owned);
+    let all: Vec<String> = directives.iter().cloned().chain(extensions).collect();
+    if directives.iter().any(|flag| bare(flag).starts_with("std")) {
+        return vec![all];
+    }
+    let with = |language: &str| all.iter().cloned().chain([language.to_owned()]).collect();
+    LANGUAGES.into_iter().map(with).collect()
+}
+
+/// A compiled program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Program {
+    pub library: PathBuf,
+    pub arch: String,
+    /// What `ptxas` says of them.
+    pub kernels: Vec<KernelFacts>,
+    pub scrutiny: Scrutiny,
+}
+
+/// Why there is no program to run.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Of the program: what the compiler says.
+    #[error("{0}")]
+    Compile(CompileError),
+    /// Of the command or the machine.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// Compiles `config.file`. Its `//! arch` and `//! nvcc` directives count as a solution's do.
+///
+/// # Errors
+///
+/// [`BuildError`]: does not compile, has no `main`, or there is no compiler.
+pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, BuildError> {
+    let usage = |error: String| Error::Usage(error);
+    let source = Source::read(&config.file).map_err(|error| usage(error.to_string()))?;
+    let directives = Directives::parse(&source.text)
+        .map_err(|error| usage(format!("{}: {error}", config.file.display())))?;
+    let arch = config.arch.clone().or(directives.arch).unwrap_or_else(|| ARCH.to_owned());
+    let search = Search::from_environment(config.nvcc.clone()).map_err(Error::from)?;
+    let mut emit = |event| emit(Event::Toolchain(event));
+    let toolchain = search.find_or_install(&config.interrupt, &mut emit).map_err(Error::from)?;
+    let mut compile = |flags: &[String]| {
+        let request = compile::Request {
+            source: &source,
+            arch: &arch,
+            parameters: &[],
+            flags,
+            target: compile::Target::Program,
+            limit: config.limits.compile,
+        };
+        compile::compile(&toolchain, &request, &config.interrupt, &mut emit)
+    };
+    let mut tries = flags(&directives.nvcc).into_iter();
+    let first = compile(&tries.next().unwrap_or_default());
+    // The first complaint counts, as of the language that is documented.
+    let made = match first {
+        Err(CompileError::Rejected { .. }) => {
+            tries.find_map(|flags| compile(&flags).ok()).map_or(first, Ok)
+        }
+        first => first,
+    };
+    match made {
+        Ok(artifact) => {
+            let compile::Artifact { library, kernels, .. } = artifact;
+            Ok(Program { library, arch, kernels, scrutiny: config.scrutiny })
+        }
+        Err(CompileError::Machine(error)) => Err(BuildError::Other(error.into())),
+        Err(error) => Err(BuildError::Compile(error)),
+    }
+}
+
+static FAREWELL: OnceLock<extern "C" fn()> = OnceLock::new();
+
+/// `abort`, as of an exception that nobody catches: Thrust throws one for a kernel's fault, which is the
+/// moment to explain it. A call of `abort` is an ordinary place in the program, unless it came from within
+/// the runtime, which then cannot be asked. `abort` ends the process when this returns.
+extern "C" fn aborting(_signal: c_int) {
+    if let Some(farewell) = FAREWELL.get().filter(|_| ::cudart::session::is_free()) {
+        farewell();
+    }
+}
+
+/// Why a library cannot be opened: what the linker says, with what a missing function may be of.
+fn unopened(error: &libloading::Error) -> String {
+    let said = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    let Some((_, symbol)) = said.split_once("undefined symbol: ") else { return said };
+    let symbol = symbol.split([' ', ',', '(']).next().unwrap_or(symbol);
+    let capital = |prefix: &str| {
+        let rest = symbol.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
+    let library = ["cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl", "nvrtc"];
+    let what = if capital("cu") {
+        "a function of the driver that the emulator does not provide".to_owned()
+    } else if let Some(name) = library.iter().find(|name| symbol.starts_with(**name)) {
+        format!("of the library {name}: there are the runtime and the driver only")
+    } else {
+        "defined nowhere: a program is one file, which may #include its others".to_owned()
+    };
+    format!("the program needs `{}`, {what}", compile::plain(symbol))
+}
+
+type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
+
+/// Opens the program in this process and calls its `main`; what that returns. `at_exit` is called when
+/// the process exits, however the program ends it; [`ended`] says what happened.
+///
+/// # Errors
+///
+/// Where the library cannot be opened, with what the dynamic linker says.
+pub fn enter(
+    program: &Program,
+    name: &Path,
+    arguments: &[OsString],
+    at_exit: extern "C" fn(),
+) -> Result<i32, String> {
+    emulator::start(&program.arch, &program.kernels, program.scrutiny)?;
+    // SAFETY: it runs whatever the library contains, which is what it is for.
+    let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
+        .map_err(|error| unopened(&error))?;
+    // Its exit handlers may point into it.
+    let library = std::mem::ManuallyDrop::new(library);
+    // SAFETY: C and C++ give `main` this type, or one that may be called as if it had.
+    let main = unsafe { library.get::<Main>(b"main") }.map_err(|error| error.to_string())?;
+    let words: Vec<CString> = std::iter::once(name.as_os_str())
+        .chain(arguments.iter().map(OsString::as_os_str))
+        .filter_map(|word| CString::new(word.as_bytes()).ok())
+        .collect();
+    let mut pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    let environment: [*const c_char; 1] = [std::ptr::null()];
+    // SAFETY: a function without parameters that does not unwind.
+    unsafe { libc::atexit(at_exit) };
+    let _ = FAREWELL.set(at_exit);
+    let handler: extern "C" fn(c_int) = aborting;
+    // SAFETY: the handler may be called at any time; what it does at which, it says.
+    unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
+    // SAFETY: argument count and vector as C has them, alive until `main` returns.
+    Ok(unsafe { main(words.len() as c_int, pointers.as_ptr(), environment.as_ptr()) })
+}
+
+/// What a program's kernels did.
+pub struct Ended {
+    /// Faults, and runtime functions that the emulator does not have: a headline with its details for
+    /// each.
+    pub complaints: Vec<(String, Vec<String>)>,
+    /// Launches that never began, and whether the program knows: it has asked for the last error.
+    pub refused: Vec<(String, bool)>,
+    /// The one that took longest first; empty without a profile.
+    pub kernels: Vec<KernelReport>,
+}
+
+/// To be asked once, when the program has ended: what its kernels did, and with its sources where the
+/// time went.
+pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
+    let report = ::cudart::session::report();
+    let mut complaints = Vec::new();
+    if let Some(mut fault) = report.fault {
+        fault.rename(compile::plain);
+        let mut text = |file: &str, line| sources.as_mut()?.own_line(file, line);
+        complaints.push((fault.headline(), fault.details(&mut text)));
+    }
+    complaints.extend(
+        report
+            .unsupported
+            .iter()
+            .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
+    );
+    let refused = report.refused.into_iter().map(|Refused { kernel, why, asked }| {
+        (format!("{} was not launched: {why}", compile::plain(&kernel)), asked)
+    });
+    let refused = refused.collect();
+    let launches: Vec<_> = report.launches.into_iter().map(emulator::launch).collect();
+    let sources = sources.filter(|_| program.scrutiny.profile);
+    let kernels = sources.zip(gpus::for_arch(&program.arch)).map_or_else(Vec::new, |found| {
+        let (sources, gpu) = found;
+        profile::reports(gpu, &launches, &report.profiles, &program.kernels, sources)
+    });
+    Ended { complaints, refused, kernels }
+}

@@ -1,0 +1,11 @@
+//! What a time is held to: GPUs and their figures, occupancy, the speed of light, the time model, and
+//! the statistics of samples. Knows no problem and runs nothing.
+
+pub mod gpus;
+mod launch;
+pub mod model;
+pub mod occupancy;
+pub mod roofline;
+pub mod stats;
+
+pub use launch::Launch;
