@@ -117,6 +117,11 @@ pub enum Preset {
     },
     /// Address of the parameters, plus this.
     ParamAddress(u32),
+    /// Address in the CTA's shared memory of what lies at this offset, in 32 bits: the CTA's rank in its
+    /// cluster stands above the offset (see `exec::access::RANK_SHIFT`).
+    Shared(u32),
+    /// The same in 64 bits.
+    Shared64(u32),
     Special(crate::isa::Special),
 }
 

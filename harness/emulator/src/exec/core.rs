@@ -92,6 +92,8 @@ pub struct Core<'a> {
     pub warp: u32,
     /// Tensor memory of each CTA of the cluster, by rank.
     pub tensor_memories: Vec<TensorMemory>,
+    /// Where the CTA's shared memory begins among the shared addresses of its cluster.
+    pub shared_base: u32,
     /// Instructions issued on this host thread, the clock that kernels read.
     pub ticks: u64,
 }
@@ -167,11 +169,12 @@ impl Core<'_> {
         &mut self.tensor_memories[self.cluster_rank as usize]
     }
 
-    /// Host address and length of the shared memory that a shared address lies in, and its offset there.
+    /// Host address and length of the shared memory that a shared address lies in, and its offset there:
+    /// beyond the end, if the cluster has no such CTA.
     pub fn shared_at(&self, address: u32) -> (u64, u64, u32) {
         let rank = (address >> super::access::RANK_SHIFT) as usize;
         let offset = address & ((1 << super::access::RANK_SHIFT) - 1);
-        match rank.checked_sub(1).and_then(|rank| self.peers.get(rank)) {
+        match self.peers.get(rank) {
             Some(&(base, len)) => (base, len, offset),
             None => (self.shared.expose_provenance() as u64, self.shared_len, address),
         }

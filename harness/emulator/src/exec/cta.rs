@@ -4,6 +4,7 @@
 //! each other (a grid barrier, a look-back scan) makes progress on any number of host threads.
 
 use super::Core;
+use super::access::RANK_SHIFT;
 use super::core::Wait;
 use super::grid::Launch;
 use super::warp::{Pause, Warp};
@@ -101,6 +102,13 @@ impl Cta {
             warp.start(launch.program, u32::MAX >> (32 - lanes));
             for &(slot, place) in &launch.index_slots {
                 let value = match place {
+                    Place::Shared(offset) => rank << RANK_SHIFT | offset,
+                    Place::Shared64(offset) => {
+                        let address = u64::from(rank << RANK_SHIFT | offset);
+                        fill_wide(warp, slot as usize / SLOT, address);
+                        continue;
+                    }
+                    Place::Reserved(place) => rank << RANK_SHIFT | launch.reserved_shared(place),
                     Place::Grid(axis) => self.index[axis],
                     Place::Cluster(axis) => cluster[axis],
                     Place::Within(axis) => within[axis],
@@ -138,6 +146,7 @@ impl Cta {
         core.shared_len = self.shared_len;
         core.cta_index = self.index;
         core.cluster_rank = self.rank;
+        core.shared_base = self.rank << RANK_SHIFT;
         let mut ended = true;
         let mut progress = false;
         let mut yielded = false;
@@ -296,15 +305,17 @@ fn order_of<'a>(core: &'a mut Core) -> Option<&'a mut Block> {
     core.sanitizer.as_mut()?.block.as_deref_mut()
 }
 
-fn fill(warp: &mut Warp, slot: usize, preset: Preset, launch: &Launch, number: u32) {
-    let mut wide = |value: u64| {
-        // 64-bit lanes lie one after the other over two slots.
-        for half in 0..2 {
-            for (i, word) in warp.slot(slot + half).iter_mut().enumerate() {
-                *word = (value >> (32 * (i % 2))) as u32;
-            }
+/// The 64-bit lanes of a register lie one after the other over two slots.
+fn fill_wide(warp: &mut Warp, slot: usize, value: u64) {
+    for half in 0..2 {
+        for (i, word) in warp.slot(slot + half).iter_mut().enumerate() {
+            *word = (value >> (32 * (i % 2))) as u32;
         }
-    };
+    }
+}
+
+fn fill(warp: &mut Warp, slot: usize, preset: Preset, launch: &Launch, number: u32) {
+    let mut wide = |value: u64| fill_wide(warp, slot, value);
     match preset {
         Preset::Constant32(value) => warp.slot(slot).fill(value),
         Preset::Constant64(value) => wide(value),
@@ -316,6 +327,8 @@ fn fill(warp: &mut Warp, slot: usize, preset: Preset, launch: &Launch, number: u
             if bytes == 8 { wide(value) } else { warp.slot(slot).fill(value as u32) }
         }
         Preset::ParamAddress(offset) => wide(launch.params.as_ptr() as u64 + u64::from(offset)),
+        // These wait for the CTA's rank.
+        Preset::Shared(_) | Preset::Shared64(_) => {}
         Preset::Special(special) if special.is_wide() => wide(special.uniform(launch)),
         Preset::Special(special) => {
             let lanes = warp.slot(slot);
@@ -337,15 +350,23 @@ pub enum Place {
     Within(usize),
     /// Its number in the cluster.
     Rank,
+    /// An address in its shared memory, by the offset.
+    Shared(u32),
+    Shared64(u32),
+    /// An address in the system's part of its shared memory.
+    Reserved(Reserved),
 }
 
 impl Place {
     pub fn of(preset: Preset) -> Option<Self> {
         match preset {
+            Preset::Shared(offset) => Some(Self::Shared(offset)),
+            Preset::Shared64(offset) => Some(Self::Shared64(offset)),
             Preset::Special(Special::Ctaid(axis)) => Some(Self::Grid(axis.into())),
             Preset::Special(Special::Clusterid(axis)) => Some(Self::Cluster(axis.into())),
             Preset::Special(Special::ClusterCtaid(axis)) => Some(Self::Within(axis.into())),
             Preset::Special(Special::ClusterCtarank) => Some(Self::Rank),
+            Preset::Special(Special::ReservedShared(place)) => Some(Self::Reserved(place)),
             _ => None,
         }
     }

@@ -214,6 +214,7 @@ impl<'a> Host<'a> {
             cluster_rank: 0,
             warp: 0,
             tensor_memories: Vec::new(),
+            shared_base: 0,
             ticks: 0,
         };
         let suspended = VecDeque::new();

@@ -134,7 +134,7 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
         if !loads {
             let target =
                 span(core, inst, lane, Span::Shared(shared), bytes, 128.min(bytes), Access::Read)?;
-            let offset = u64::from(shared);
+            let offset = u64::from(shared & 0x00ff_ffff);
             return tile.store(core, inst, lane, target, offset);
         }
         let barrier = rest.first().map_or(0, |&slot| narrow(core, slot, lane));

@@ -20,8 +20,8 @@ pub const ROWS: &[Row] = &[
     row!("bar .cta? .red .{popc|and|or} .{u32|pred}", Barrier, Kind::Barrier(once!(barrier))),
     row!("barrier .cta? .{sync|arrive} .aligned?", Barrier, Kind::Barrier(once!(barrier))),
     row!("barrier .cluster .{arrive|wait} .{release|relaxed|acquire}? .aligned?", Barrier, Kind::Barrier(once!(cluster_barrier))),
-    row!("mapa .{shared::cluster}? .u32", "n=n,n", Integer, rare!(|_, address: u32, rank: u32| -> u32 { address & RANKLESS | (rank + 1) << RANK_SHIFT })),
-    row!("mapa .u64", "w=w,n", Integer, rare!(|_, address: u64, rank: u32| -> u64 { address & !0xff00_0000 | u64::from(rank + 1) << RANK_SHIFT })),
+    row!("mapa .{shared::cluster}? .u32", "n=n,n", Integer, rare!(|_, address: u32, rank: u32| -> u32 { address & RANKLESS | rank << RANK_SHIFT })),
+    row!("mapa .u64", "w=w,n", Integer, rare!(|_, address: u64, rank: u32| -> u64 { address & !0xff00_0000 | u64::from(rank) << RANK_SHIFT })),
     row!("getctarank .{shared::cluster}? .u32", "n=n", Integer, once!(rank_of::<u32>)),
     row!("getctarank .u64", "n=w", Integer, once!(rank_of::<u64>)),
     row!("barrier .cta? .red .{popc|and|or} .aligned? .{u32|pred}", Barrier, Kind::Barrier(once!(barrier))),
@@ -55,14 +55,9 @@ unsafe fn cluster_barrier(core: &mut Core, inst: &Inst) -> Flow {
 /// # Safety
 /// See [`crate::exec::Handler`].
 unsafe fn rank_of<A: Lane + Into<u64>>(core: &mut Core, inst: &Inst) -> Flow {
-    let own = core.cluster_rank;
     // SAFETY: lowering keeps slots within the file.
     unsafe {
-        let addresses = core.read::<A>(inst.a);
-        let ranks = addresses.map(|address| {
-            let rank = address.into() as u32 >> RANK_SHIFT;
-            rank.checked_sub(1).unwrap_or(own)
-        });
+        let ranks = core.read::<A>(inst.a).map(|address| address.into() as u32 >> RANK_SHIFT);
         core.write(inst.dst, &ranks);
     }
     Flow::Next

@@ -56,7 +56,9 @@ impl Selector {
             }
             Base::Variable(place) => {
                 let space = of(Some(place.space));
-                let base = if windowed(space) {
+                let base = if space == SHARED {
+                    self.registers.shared_address(place.address as u32, false)
+                } else if windowed(space) {
                     self.registers.constant(place.address as u32)
                 } else {
                     self.registers.constant64(place.address)
@@ -65,7 +67,9 @@ impl Selector {
             }
             Base::None => {
                 let space = of(named);
-                let zero = if windowed(space) {
+                let zero = if space == SHARED {
+                    self.registers.shared_address(0, false)
+                } else if windowed(space) {
                     self.registers.constant(0)
                 } else {
                     self.registers.constant64(0)

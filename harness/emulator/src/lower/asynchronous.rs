@@ -12,7 +12,7 @@ impl Selector {
     pub fn shared_address(&mut self, value: &Value) -> Result<Reg, Refusal> {
         match value {
             Value::Memory { base: Base::Variable(place), offset } => {
-                Ok(self.registers.constant((place.address as i64 + offset) as u32))
+                Ok(self.registers.shared_address((place.address as i64 + offset) as u32, false))
             }
             Value::Memory { base: Base::Register(reg), offset } => {
                 let narrow = self.narrow(&Value::Register(*reg))?;

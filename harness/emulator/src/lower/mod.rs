@@ -104,7 +104,8 @@ impl Registers {
             let wide = match preset {
                 Preset::Constant64(_)
                 | Preset::Param { bytes: 8, .. }
-                | Preset::ParamAddress(_) => true,
+                | Preset::ParamAddress(_)
+                | Preset::Shared64(_) => true,
                 Preset::Special(special) => special.is_wide(),
                 _ => false,
             };
@@ -120,6 +121,11 @@ impl Registers {
 
     pub fn constant64(&mut self, value: u64) -> Reg {
         self.preset(Preset::Constant64(value))
+    }
+
+    /// Where an offset of the CTA's shared memory lies, as an address of 32 bits or of 64.
+    pub fn shared_address(&mut self, offset: u32, wide: bool) -> Reg {
+        self.preset(if wide { Preset::Shared64(offset) } else { Preset::Shared(offset) })
     }
 
     pub fn wide(&self, reg: Reg) -> bool {

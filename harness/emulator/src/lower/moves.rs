@@ -185,7 +185,12 @@ impl Selector {
         let address = self.source(address, "w", "u64")?;
         let shared = self.registers.constant64(SHARED_WINDOW);
         match flat.modifiers.first().copied().unwrap_or("") {
-            "shared" | "shared::cta" => self.lies_in(*dst, address, shared, 1 << RANK_SHIFT),
+            "shared" | "shared::cta" => {
+                let own = self.registers.shared_address(0, true);
+                let base = self.registers.fresh(Width::Wide);
+                self.helper("add", &["u64"], base, &[shared, own])?;
+                self.lies_in(*dst, address, base, 1 << RANK_SHIFT)
+            }
             "shared::cluster" => self.lies_in(*dst, address, shared, LOCAL_WINDOW - SHARED_WINDOW),
             "local" => {
                 let local = self.registers.constant64(LOCAL_WINDOW);

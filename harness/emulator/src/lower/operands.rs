@@ -14,6 +14,7 @@ use super::{Op, Reg, Width};
 use crate::exec::Handlers;
 use crate::isa::{self, Kind, Modifiers};
 use crate::program::Preset;
+use ptx::ast::Space;
 
 impl Selector {
     /// A lane-by-lane row: `widths` is `dst=src,src`.
@@ -167,6 +168,10 @@ impl Selector {
                 let extended = self.registers.fresh(Width::Wide);
                 self.helper("cvt", &["u64", "u32"], extended, &[sum])?;
                 Ok(extended)
+            }
+            Value::Variable(Place { space: Space::Shared, address, .. }, offset) => {
+                let offset = address.wrapping_add(*offset as u64) as u32;
+                Ok(self.registers.shared_address(offset, wide))
             }
             Value::Variable(place, offset) => {
                 let address = place.address.wrapping_add(*offset as u64);

@@ -25,11 +25,13 @@ enum Place {
 /// As for the instruction's handler.
 unsafe fn places(core: &Core, inst: &Inst, bytes: u64) -> [Place; 32] {
     let mut places = [Place::Other; 32];
+    let own = SHARED_WINDOW + u64::from(core.shared_base);
     let space = (inst.flags >> flag::SPACE_SHIFT) as u8 & 3;
     // SAFETY: lowering keeps slots within the file; the space says how wide the address is.
     let addresses: [u64; 32] = unsafe {
         if space == SHARED {
-            core.read::<u32>(inst.a).map(|a| u64::from(a.wrapping_add(inst.imm as u32)))
+            let imm = (inst.imm as u32).wrapping_sub(core.shared_base);
+            core.read::<u32>(inst.a).map(|a| u64::from(a.wrapping_add(imm)))
         } else {
             core.read::<u64>(inst.a).map(|a| a.wrapping_add(inst.imm))
         }
@@ -40,8 +42,8 @@ unsafe fn places(core: &Core, inst: &Inst, bytes: u64) -> [Place; 32] {
             if inside(address) { Place::Shared(address) } else { Place::Other }
         } else if address < WINDOWS || space == GLOBAL {
             Place::Global(address)
-        } else if address < LOCAL_WINDOW && inside(address - SHARED_WINDOW) {
-            Place::Shared(address - SHARED_WINDOW)
+        } else if address < LOCAL_WINDOW && inside(address.wrapping_sub(own)) {
+            Place::Shared(address - own)
         } else {
             Place::Other
         };

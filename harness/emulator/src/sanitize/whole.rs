@@ -30,9 +30,10 @@ unsafe fn gather(core: &Core, inst: &Inst, at: &mut [u32; 32]) -> Option<(Memory
     let upper = unsafe {
         if space == SHARED {
             let from = &*core.lanes_of::<u32>(inst.a);
+            let imm = (inst.imm as u32).wrapping_sub(core.shared_base);
             for lane in 0..32 {
                 let address = Lane::blend(core.lane_masks[lane], from[lane], from[first]);
-                at[lane] = address.wrapping_add(inst.imm as u32);
+                at[lane] = address.wrapping_add(imm);
             }
             return Some((MemorySpace::Shared, 0));
         }
@@ -52,7 +53,10 @@ unsafe fn gather(core: &Core, inst: &Inst, at: &mut [u32; 32]) -> Option<(Memory
     };
     match upper {
         // The window is as long.
-        SHARED_WINDOW if space != GLOBAL => Some((MemorySpace::Shared, 0)),
+        SHARED_WINDOW if space != GLOBAL => {
+            at.iter_mut().for_each(|offset| *offset = offset.wrapping_sub(core.shared_base));
+            Some((MemorySpace::Shared, 0))
+        }
         _ if space == GLOBAL || upper < WINDOWS => Some((MemorySpace::Global, upper)),
         _ => None,
     }

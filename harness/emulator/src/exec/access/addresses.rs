@@ -121,13 +121,13 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// As [`Addresses::gather`].
+    /// As [`Addresses::gather`], counted from the address `base`.
     ///
     /// # Safety
     /// See [`crate::exec::Handler`].
     #[inline(always)]
-    pub unsafe fn gather(core: &Core, inst: &Inst, bytes: u32) -> Self {
-        let imm = inst.imm as u32;
+    pub unsafe fn gather(core: &Core, inst: &Inst, bytes: u32, base: u32) -> Self {
+        let imm = (inst.imm as u32).wrapping_sub(base);
         let mut at = Self { of: [0; 32], contiguous: false };
         // SAFETY: lowering keeps slots within the file.
         let from = unsafe { &*core.lanes_of::<u32>(inst.a) };
@@ -149,8 +149,8 @@ impl Offsets {
         at
     }
 
-    /// Whether any of them says whose shared memory it means.
-    pub fn names_a_rank(&self) -> bool {
+    /// Whether any of them lies in the shared memory of another CTA of the cluster.
+    pub fn leave_the_block(&self) -> bool {
         self.of.iter().fold(0, |any, offset| any | offset) >> super::RANK_SHIFT != 0
     }
 

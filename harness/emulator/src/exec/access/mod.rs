@@ -134,7 +134,8 @@ unsafe fn place<const SPACE: u8>(
                 Found::Scattered
             }
             SHARED | LOCAL => {
-                let at = Offsets::gather(core, inst, bytes as u32);
+                let base = if SPACE == SHARED { core.shared_base } else { 0 };
+                let at = Offsets::gather(core, inst, bytes as u32, base);
                 place_in_window::<SPACE>(core, inst, &at, bytes as u32, access, hosts)
             }
             _ => place_generic(core, inst, bytes, access, hosts),
@@ -151,7 +152,7 @@ fn place_in_window<const SPACE: u8>(
     access: Access,
     hosts: &mut [u64; 32],
 ) -> Found {
-    if SPACE == SHARED && !core.peers.is_empty() && at.names_a_rank() {
+    if SPACE == SHARED && !core.peers.is_empty() && at.leave_the_block() {
         return place_in_cluster(core, inst, at, bytes, access, hosts);
     }
     let admitted = if SPACE == SHARED {
@@ -192,7 +193,7 @@ fn place_in_cluster(
     hosts: &mut [u64; 32],
 ) -> Found {
     for l in 0..32 {
-        let place = Span::Shared(at.of[l]);
+        let place = Span::Shared(at.of[l].wrapping_add(core.shared_base));
         match span(core, inst, l, place, u64::from(bytes), u64::from(bytes), access) {
             Ok(host) => hosts[l] = host,
             Err(_) => return Found::Fault,
@@ -228,7 +229,8 @@ unsafe fn place_generic(
         let at = at.offsets(LOCAL_WINDOW);
         place_in_window::<LOCAL>(core, inst, &at, bytes as u32, access, hosts)
     } else if low >= SHARED_WINDOW && high < LOCAL_WINDOW {
-        let at = at.offsets(SHARED_WINDOW);
+        let mut at = at.offsets(SHARED_WINDOW);
+        at.of.iter_mut().for_each(|offset| *offset = offset.wrapping_sub(core.shared_base));
         place_in_window::<SHARED>(core, inst, &at, bytes as u32, access, hosts)
     } else {
         core.unsupported("one instruction whose lanes point into different memories");

@@ -40,7 +40,7 @@ unsafe fn near<const V: usize>(core: &mut Core, inst: &Inst) -> bool {
     unsafe {
         let lanes = core.lanes_of::<u32>(inst.a);
         let first = (*lanes)[core.mask.trailing_zeros() as usize & 31];
-        let start = first.wrapping_add(inst.imm as u32);
+        let start = first.wrapping_add(inst.imm as u32).wrapping_sub(core.shared_base);
         if u64::from(start) + u64::from(NEAR) > core.shared_len || !start.is_multiple_of(bytes) {
             return false;
         }

@@ -7,8 +7,14 @@ use crate::memory::SHARED_WINDOW;
 use crate::program::Inst;
 use crate::sanitize;
 
-/// Where a CTA's shared memory begins among the shared addresses of its cluster: `mapa` puts the CTA's
-/// rank, plus one, above an offset of 24 bits; no rank means the CTA's own.
+/// Where a CTA's shared memory begins among the shared addresses of its cluster: its rank stands above an
+/// offset of 24 bits, in the addresses of its own variables as in those that `mapa` gives. The manual
+/// says nothing of it, but that is how the hardware has it, and kernels count on it:
+///
+/// ```text
+/// address & 0xfeff_ffff      the same place in the even CTA of a pair
+/// address ^ 0x0100_0000      in the other one
+/// ```
 pub const RANK_SHIFT: u32 = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +31,7 @@ impl Span {
         match (self, rank) {
             (Self::Shared(address), Some(rank)) => {
                 let offset = address & ((1 << RANK_SHIFT) - 1);
-                Self::Shared(offset | (rank + 1) << RANK_SHIFT)
+                Self::Shared(offset | rank << RANK_SHIFT)
             }
             _ => self,
         }
