@@ -5,6 +5,7 @@ use super::flatten::{Base, Flat, Place, Value};
 use super::select::{Refusal, Selector};
 use super::{Reg, Width};
 use crate::exec::access::{GENERIC, GLOBAL, LOCAL, SHARED};
+use crate::exec::op;
 use crate::isa::{self, Bits, Modifiers, flag};
 use crate::program::Preset;
 use ptx::ast::Space;
@@ -43,12 +44,7 @@ impl Selector {
                 match (windowed(space), self.registers.wide(*reg)) {
                     (true, false) | (false, true) => Ok((*reg, *offset as u64, space)),
                     (false, false) => Err("a 32-bit address".to_owned()),
-                    (true, true) => {
-                        // What lies beyond 32 bits lies beyond the window, too.
-                        let narrow = self.registers.fresh(Width::Narrow);
-                        self.helper("cvt", &["sat", "u32", "u64"], narrow, &[*reg])?;
-                        Ok((narrow, *offset as u64, space))
-                    }
+                    (true, true) => Ok((self.in_window(*reg, *offset)?, 0, space)),
                 }
             }
             Base::Variable(Place { base: Some(frame), address, space }) => {
@@ -77,6 +73,25 @@ impl Selector {
                 Ok((zero, *offset as u64, space))
             }
         }
+    }
+
+    /// The 32-bit address `reg + offset` of a window, from a register of 64 bits. The sum is made first: a
+    /// register may hold an address before its array, which the offset brings back. What then lies beyond
+    /// 32 bits goes where no window reaches.
+    fn in_window(&mut self, reg: Reg, offset: i64) -> Result<Reg, Refusal> {
+        let offset = i32::try_from(offset).map_err(|_| "an offset beyond 32 bits")?;
+        let mut op = self.op(op!(|offset, address: u64| -> u32 {
+            const NOWHERE: u32 = 1 << 31;
+            let sum = address.wrapping_add(offset as i32 as u64) as i64;
+            let near = i64::from(i32::MIN)..1 << 32;
+            if near.contains(&sum) { sum as u32 } else { NOWHERE }
+        }));
+        let narrow = self.registers.fresh(Width::Narrow);
+        op.flags = offset as u32;
+        op.a = Some(reg);
+        op.dst = Some(narrow);
+        self.ops.push(op);
+        Ok(narrow)
     }
 
     pub fn elements(value: &Value) -> Vec<Value> {
