@@ -1,7 +1,7 @@
 //! Arithmetic that hands its carry on (PTX ISA 9.7.2).
 //!
-//! The condition code has one flag, `CC.CF`, the carry or borrow. Lowering gives it a register like
-//! any other, 1 or 0 in each lane, so that
+//! The condition code has one flag, `CC.CF`. Lowering gives it a register like any other, 1 or 0 in
+//! each lane, so that
 //!
 //! ```text
 //! add.cc.u32  %r4, %r0, %r2;     %r4, cc = %r0 + %r2
@@ -9,6 +9,11 @@
 //! ```
 //!
 //! adds 64 bits. An instruction without `.cc` leaves the flag alone.
+//!
+//! A subtraction adds the complement, as the hardware does: `sub.cc` is `a + ~b + 1`, `subc` is
+//! `a + ~b + cc`, and the flag is the carry of that sum: 1 where nothing is borrowed. The manual calls it
+//! the borrow, which says the same as long as only `subc` reads what `sub.cc` wrote. The 128-bit division
+//! that nvcc emits takes the flag of `sub.cc` with `addc`, and relies on the carry.
 
 use super::{Kind, Row, row};
 use crate::exec::{Core, Flow, Lane, once};
@@ -18,6 +23,7 @@ use crate::program::Inst;
 trait Number: Lane + Into<u128> {
     const BITS: u32;
     fn of(bits: u128) -> Self;
+    fn complement(self) -> Self;
     /// The product of two as signed numbers.
     fn signed_product(self, other: Self) -> u128;
 }
@@ -26,6 +32,9 @@ impl Number for u32 {
     const BITS: u32 = 32;
     fn of(bits: u128) -> Self {
         bits as Self
+    }
+    fn complement(self) -> Self {
+        !self
     }
     fn signed_product(self, other: Self) -> u128 {
         (i128::from(self as i32) * i128::from(other as i32)) as u128
@@ -36,6 +45,9 @@ impl Number for u64 {
     const BITS: u32 = 64;
     fn of(bits: u128) -> Self {
         bits as Self
+    }
+    fn complement(self) -> Self {
+        !self
     }
     fn signed_product(self, other: Self) -> u128 {
         (i128::from(self as i64) * i128::from(other as i64)) as u128
@@ -70,8 +82,8 @@ macro_rules! high {
 pub const ROWS: &[Row] = both_widths! {
     "add .cc", true, |a, b, _c, carry| sum(a, b, carry);
     "addc .cc?", true, |a, b, _c, carry| sum(a, b, carry);
-    "sub .cc", true, |a, b, _c, borrow| difference(a, b, borrow);
-    "subc .cc?", true, |a, b, _c, borrow| difference(a, b, borrow);
+    "sub .cc", true, |a, b, _c, carry| sum(a, b.complement(), carry);
+    "subc .cc?", true, |a, b, _c, carry| sum(a, b.complement(), carry);
     "mad .lo .cc", false, |a, b, c, carry| sum(lower(a, b), c, carry);
     "madc .lo .cc?", false, |a, b, c, carry| sum(lower(a, b), c, carry);
 };
@@ -87,11 +99,6 @@ pub const HIGH: &[Row] = high! {
 fn sum<T: Number>(a: T, b: T, carry: u32) -> (T, u32) {
     let sum = a.into() + b.into() + u128::from(carry);
     (T::of(sum), (sum >> T::BITS) as u32 & 1)
-}
-
-fn difference<T: Number>(a: T, b: T, borrow: u32) -> (T, u32) {
-    let (a, b) = (a.into(), b.into() + u128::from(borrow));
-    (T::of(a.wrapping_sub(b)), u32::from(a < b))
 }
 
 fn lower<T: Number>(a: T, b: T) -> T {

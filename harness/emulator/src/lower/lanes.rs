@@ -23,7 +23,9 @@ impl Selector {
         let takes = flat.opcode.ends_with('c');
         let gives = flat.has("cc");
         let mut op = self.reading(from, handlers, modifiers, sources)?;
-        op.mask = Some(if takes { carry } else { self.registers.constant(0) });
+        // A subtraction is a sum with the complement, and 1 (`isa/carry.rs`).
+        let none = u32::from(flat.opcode == "sub");
+        op.mask = Some(if takes { carry } else { self.registers.constant(none) });
         op.dst2 = gives.then_some(carry);
         self.into(dst, to, modifiers.types.first().copied().unwrap_or(""), op)
     }

@@ -169,6 +169,9 @@ for kind, values in (("b32", W32), ("b64", W64)):
     outs = f"d:{kind} e:{kind}"
     g.case(f"add.cc.{T} d, a, b; addc.{u} e, c, c;", outs, lambda f, a, b, c: (a + b, c + c + (a + b >> bits)))
     g.case(f"sub.cc.{T} d, a, b; subc.{u} e, c, b;", outs, lambda f, a, b, c: (a - b, c - b - (a < b)))
+    # The flag of a subtraction is the carry of a + ~b + 1: nvcc's 128-bit division mixes the two.
+    g.case(f"sub.cc.{u} d, a, b; addc.{u} e, c, c;", outs, lambda f, a, b, c: (a - b, c + c + (a >= b)))
+    g.case(f"add.cc.{u} d, a, b; subc.{u} e, c, b;", outs, lambda f, a, b, c: (a + b, c - b - 1 + (a + b >> bits)))
     g.case(f"add.cc.{u} d, a, b; addc.cc.{u} d, a, c; addc.{u} e, b, b;", outs, lambda f, a, b, c: (lambda s: (s, 2 * b + (s >> bits)))(a + c + (a + b >> bits)))
     g.case(f"sub.cc.{u} d, a, b; subc.cc.{u} d, a, c; subc.{u} e, b, a;", outs, lambda f, a, b, c: (lambda s: (s, b - a - (s < 0)))(a - c - (a < b)))
     part = lambda f, a, b: (signed(a, bits) * signed(b, bits) if f.text.split(" ")[0].split(".")[-1][0] == "s" else a * b) >> (bits if f.has("hi") else 0) & cut
