@@ -4,6 +4,7 @@
 //! once, which is within every bound: the result a perfect unit would give. On a GPU the last bit
 //! can differ, so nothing should depend on it; the problems' checks do not.
 
+use super::nan::double;
 use super::rounding::flush_if;
 use super::{Row, row};
 use crate::exec::{op, rare};
@@ -19,9 +20,11 @@ pub const ROWS: &[Row] = &[
     row!("sin .approx .ftz? .f32", "n=n", Special, rare!(|f, a: f32| -> f32 { flush_if(f, f64::from(flush_if(f, a)).sin() as f32) })),
     row!("cos .approx .ftz? .f32", "n=n", Special, rare!(|f, a: f32| -> f32 { flush_if(f, f64::from(flush_if(f, a)).cos() as f32) })),
     row!("tanh .approx .f32", "n=n", Special, rare!(|_, a: f32| -> f32 { if a.is_subnormal() { a } else { f64::from(a).tanh() as f32 } })),
-    // Only the upper halves count; the lower half of the result is zero (9.7.3.14, 9.7.3.18).
+    // With `.ftz`, only the upper halves count; the lower half of the result is zero (9.7.3.14, 9.7.3.18).
     row!("rcp .approx .ftz .f64", "w=w", Special, rare!(|_, a: f64| -> u64 { high_half(1.0 / upper(a)) })),
-    row!("rsqrt .approx .ftz? .f64", "w=w", Special, rare!(|_, a: f64| -> u64 { high_half(1.0 / upper(a).sqrt()) })),
+    row!("rsqrt .approx .ftz .f64", "w=w", Special, rare!(|_, a: f64| -> u64 { high_half(1.0 / upper(a).sqrt()) })),
+    // Without it, all 53 bits, of subnormals too (9.7.3.17).
+    row!("rsqrt .approx .f64", "w=w", Special, rare!(|_, a: f64| -> f64 { double(reciprocal_root(a), [a]) })),
     row!("ex2 .approx .f16", "h=h", Special, rare!(|_, a: u32| -> u32 { half(a, exp2) })),
     row!("ex2 .approx .f16x2", "n=n", Special, rare!(|_, a: u32| -> u32 { half(a & 0xffff, exp2) | half(a >> 16, exp2) << 16 })),
     row!("ex2 .approx .ftz .bf16", "h=h", Special, rare!(|_, a: u32| -> u32 { brain(a, exp2) })),
@@ -67,6 +70,27 @@ pub fn exp2(x: f32) -> f32 {
     if x.is_nan() { x } else { power as f32 }
 }
 
+/// 1/√a, off by little more than half a unit in the last place: the quotient of the rounded root, corrected
+/// by what both roundings left, which `fma` gives exactly.
+///
+/// ```text
+/// s = √a rounded    t = a - s²     √a = s (1 + t / 2a), nearly
+/// q = 1/s rounded   u = 1 - q s    1/√a = q (1 + u) (1 - t / 2a), nearly
+/// ```
+fn reciprocal_root(a: f64) -> f64 {
+    // 2^108 makes a subnormal normal; the root of its reciprocal is 2^-54 of what is wanted.
+    const UP: f64 = f64::from_bits((1023 + 108) << 52);
+    const BACK: f64 = f64::from_bits((1023 + 54) << 52);
+    let (a, scale) = if a.is_subnormal() { (a * UP, BACK) } else { (a, 1.0) };
+    let s = a.sqrt();
+    let q = 1.0 / s;
+    if !(q.is_normal() && s.is_finite()) {
+        return q;
+    }
+    let (t, u) = ((-s).mul_add(s, a), (-q).mul_add(s, 1.0));
+    q.mul_add(u - t / (2.0 * a), q) * scale
+}
+
 fn tanh(x: f32) -> f32 {
     f64::from(x).tanh() as f32
 }
@@ -79,8 +103,10 @@ fn brain(a: u32, f: impl Fn(f32) -> f32) -> u32 {
     u32::from(bf16::encode(f(bf16::decode(a as u16))))
 }
 
+/// Its upper half as a number, zero for a subnormal.
 fn upper(a: f64) -> f64 {
-    f64::from_bits(a.to_bits() & 0xffff_ffff_0000_0000)
+    let half = f64::from_bits(a.to_bits() & 0xffff_ffff_0000_0000);
+    if half.is_subnormal() { half * 0.0 } else { half }
 }
 
 fn high_half(x: f64) -> u64 {

@@ -250,6 +250,28 @@ g.case("lg2.approx{,.ftz}.f32 d, a;", "b32", near(F32, lambda x: math.log2(x)), 
 g.case("rcp.approx{,.ftz}.f32 d, a;", "b32", near(F32, lambda x: 1 / x), ulps=1)
 g.case("sqrt.approx{,.ftz}.f32 d, a;", "b32", near(F32, math.sqrt), ulps=2)
 g.case("rsqrt.approx{,.ftz}.f32 d, a;", "b32", near(F32, lambda x: 1 / math.sqrt(x)), ulps=2)
+
+
+def rsqrt(x):
+    """1/√x, to some 190 bits"""
+    if x <= 0 or math.isinf(x):
+        return math.nan if x < 0 else 0.0 if x else math.copysign(math.inf, x)
+    inverse = 1 / Fraction(x)
+    return Fraction(math.isqrt((inverse.numerator << 1400) // inverse.denominator), 1 << 700)
+
+
+def upper(g):
+    """`g` of the upper half of a double, subnormals flushed: of the result, too, only that half counts"""
+    def run(f, a, *_):
+        return near(F64, g)(f, a >> 32 << 32) >> 32 << 32
+    return run
+
+
+wide = [0x3FF0000000000000, 0x4000000000000000, 0x400921FB54442D18, 0x3FD5555555555555, 0x7FEFFFFFFFFFFFFF, 0x0010000000000000, 0x36A0000000000001, 0, 0x7FF0000000000000, 0x3FEFFFFFFFFFFFFF, 0x4340000000000001, 0x1234567812345678]
+g = Group("approximate", {"a": ("b64", wide + [1, 0x000FFFFFFFFFFFFF, 0x8000000000000000])})
+g.case("rsqrt.approx.f64 d, a;", "b64", near(F64, rsqrt), ulps=1)
+g.case("rsqrt.approx.ftz.f64 d, a;", "b64", upper(rsqrt), ulps="1x32")
+g.case("rcp.approx.ftz.f64 d, a;", "b64", upper(lambda x: 1 / Fraction(x) if x and not math.isinf(x) else 0.0 if x else math.copysign(math.inf, x)), ulps="1x32")
 for fmt, ty, values in ((F16, "f16", [0x3C00, 0xBC00, 0x3555, 0x4248, 0xC500, 0, 0x3800]), (BF16, "bf16", [0x3F80, 0xBF80, 0x3EAB, 0x4049, 0xC0A0, 0, 0x3F00])):
     arch = "sm_80" if ty == "f16" else "sm_90a"
     flush = "" if ty == "f16" else ".ftz"
