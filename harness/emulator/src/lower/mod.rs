@@ -3,8 +3,8 @@
 //! ```text
 //! tree ─ flatten ─► instructions with resolved names, calls inlined
 //!      ─ select ──► operations in blocks            (rows of the instruction table)
-//!      ─ copies ──► fewer operations                (moves of constants and parameters vanish)
 //!      ─ order ───► blocks in weak topological order
+//!      ─ copies ──► fewer operations                (moves of constants and parameters vanish)
 //!      ─ slots ───► registers in few slots          (liveness, linear scan)
 //!      ─ emit ────► Program
 //! ```
@@ -18,6 +18,7 @@ mod calls;
 mod compare;
 mod copies;
 mod division;
+mod dominance;
 mod effects;
 mod emit;
 mod environment;
@@ -272,8 +273,8 @@ pub fn lower<'a>(
 ) -> Result<Program, LowerError> {
     let flat = flatten::flatten(environment, function)?;
     let mut selected = select::select(flat)?;
-    copies::remove(&mut selected.blocks, &mut selected.registers);
-    let blocks = order::order(selected.blocks);
+    let mut blocks = order::order(selected.blocks);
+    copies::remove(&mut blocks, &mut selected.registers);
     let slots = slots::assign(&blocks, &selected.registers);
     emit::emit(function, level, &blocks, &slots, selected.frame, &selected.registers)
 }
