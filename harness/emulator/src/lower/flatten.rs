@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::outlined::{Outline, Prototype};
+use super::outlined::{Body, Outline, Prototype};
 use super::scopes::{Entry, Scopes};
 use super::variables::MOST_BYTES;
 use super::{Environment, LowerError, Reg, Registers};
@@ -121,6 +121,8 @@ pub struct Flattened<'a> {
     pub labels: usize,
     pub registers: Registers,
     pub frame: Frame,
+    /// The outlined functions.
+    pub bodies: Vec<Body>,
 }
 
 pub struct Flattener<'a> {
@@ -160,6 +162,7 @@ pub fn flatten<'a>(
             sanitize: environment.sanitize,
             ..Frame::default()
         },
+        bodies: Vec::new(),
     };
     let mut flattener = Flattener {
         environment,

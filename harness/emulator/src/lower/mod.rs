@@ -3,6 +3,7 @@
 //! ```text
 //! tree ─ flatten ─► instructions with resolved names, calls inlined
 //!      ─ select ──► operations in blocks            (rows of the instruction table)
+//!      ─ frames ──► registers that outlined functions keep across calls
 //!      ─ order ───► blocks in weak topological order
 //!      ─ copies ──► fewer operations                (moves of constants and parameters vanish)
 //!      ─ slots ───► registers in few slots          (liveness, linear scan)
@@ -23,7 +24,9 @@ mod effects;
 mod emit;
 mod environment;
 mod flatten;
+mod frames;
 mod lanes;
+mod liveness;
 mod matrix;
 mod moves;
 mod names;
@@ -273,6 +276,7 @@ pub fn lower<'a>(
 ) -> Result<Program, LowerError> {
     let flat = flatten::flatten(environment, function)?;
     let mut selected = select::select(flat)?;
+    frames::save(&mut selected)?;
     let mut blocks = order::order(selected.blocks);
     copies::remove(&mut blocks, &mut selected.registers);
     let slots = slots::assign(&blocks, &selected.registers);

@@ -7,17 +7,16 @@
 //! ```text
 //! +0  where the call returns to, a number       caller  arguments to [sp+8…]
 //! +4  the caller's frame                                [sp] = number, [sp+4] = fp, fp = sp, bra entry
-//! +8  parameters, results                       callee  sp = fp + size, registers to the frame
+//! +8  parameters, results                       callee  sp = fp + size
 //!     variables                                         …
-//!     registers of the activation before                registers from it, sp = fp, fp = [sp+4]
-//!                                                       brx.idx [sp]
+//!     registers kept across calls                       sp = fp, fp = [sp+4], brx.idx [sp]
 //!                                               caller  results from [sp+8…]
 //! ```
 //!
 //! Frame and stack pointers are registers like others, so lanes may be at different depths, return to
-//! different places and meet again like lanes that took different branches. An outlined function saves
-//! all its registers, since the activation that it interrupts may be its own: recursion costs a
-//! store and a load for each of them, which is simple and is rarely many.
+//! different places and meet again like lanes that took different branches. What an outlined function calls
+//! may call it again, with the same registers: it saves what it still needs before a call, and has it back
+//! behind it (`frames.rs`). The kernel's own registers are safe, since nothing calls the kernel.
 
 use std::collections::HashMap;
 
@@ -34,7 +33,7 @@ use ptx::ast::{self, Operand, Space, Statement};
 pub const STACK: u32 = 16 << 10;
 
 /// Frames, and what is allocated on the stack, begin at multiples of this.
-const ALIGNMENT: u64 = 16;
+pub const ALIGNMENT: u64 = 16;
 
 /// Where the parameters are in a frame.
 const HEADER: u64 = 8;
@@ -58,6 +57,32 @@ pub struct Outline<'a> {
     entries: HashMap<&'a str, usize>,
     /// Outlined, but not flattened yet.
     waiting: Vec<&'a str>,
+    /// The calls in the body that is being flattened.
+    calls: Vec<Call>,
+}
+
+/// A call in an outlined function: labels before what prepares it, and where it returns to.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    pub before: usize,
+    pub after: usize,
+}
+
+/// What `frames.rs` must know of an outlined function.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Labels of its first instruction, and of its return.
+    pub entry: usize,
+    pub leave: usize,
+    /// Bytes of a frame's header, parameters and variables.
+    pub bytes: u64,
+    /// The registers that are its own.
+    pub registers: std::ops::Range<Reg>,
+    pub calls: Vec<Call>,
+    /// The frame and stack pointers.
+    pub pointers: (Reg, Reg),
+    /// Where it stands in the text.
+    pub span: ast::Span,
 }
 
 /// Sizes and alignments of parameters and results.
@@ -108,6 +133,7 @@ impl<'a> Flattener<'a> {
             sites: Vec::new(),
             entries: HashMap::new(),
             waiting: Vec::new(),
+            calls: Vec::new(),
         });
         (outline.frame, outline.stack)
     }
@@ -134,6 +160,8 @@ impl<'a> Flattener<'a> {
         origin: u32,
     ) {
         let (frame, stack) = self.outline();
+        let before = self.new_label();
+        self.out.items.push(Item::Label(before));
         let (offsets, _) = prototype.layout();
         let (into, out_of) = offsets.split_at(prototype.params.len());
         let at = |offset: u64| Value::Memory { base: Base::Register(stack), offset: offset as i64 };
@@ -145,6 +173,7 @@ impl<'a> Flattener<'a> {
         let site = self.new_label();
         let number = self.outline.as_mut().map_or(0, |outline| {
             outline.sites.push(site);
+            outline.calls.push(Call { before, after: site });
             outline.sites.len() as u64 - 1
         });
         self.emit("st", &["local", "u32"], vec![at(0), Value::Integer(number)], origin);
@@ -219,7 +248,10 @@ impl<'a> Flattener<'a> {
 
     /// The bodies of what was outlined, and what more they call; then the places that jumps go to.
     pub fn outlined(&mut self) -> Result<(), LowerError> {
-        while let Some(name) = self.outline.as_mut().and_then(|outline| outline.waiting.pop()) {
+        while let Some(outline) = &mut self.outline
+            && let Some(name) = outline.waiting.pop()
+        {
+            outline.calls.clear();
             self.outlined_body(name)?;
         }
         let Some(outline) = &self.outline else { return Ok(()) };
@@ -286,7 +318,7 @@ impl<'a> Flattener<'a> {
         self.scopes = kernels;
         self.calls = calls;
         self.returns = returns;
-        let saved = first..self.out.registers.info.len() as Reg;
+        let registers = first..self.out.registers.info.len() as Reg;
         let body = std::mem::replace(&mut self.out.items, before);
         result?;
         if end > u64::from(MOST_BYTES) {
@@ -294,28 +326,22 @@ impl<'a> Flattener<'a> {
             return Err(LowerError { message, span: function.span.clone() });
         }
 
-        self.out.items.push(Item::Label(entry));
-        let mut at = end.next_multiple_of(8);
-        let mut places = Vec::new();
-        for reg in saved {
-            let wide = self.out.registers.wide(reg);
-            let form: &[&str] = if wide { &["local", "u64"] } else { &["local", "u32"] };
-            places.push((reg, form, at));
-            at += 8;
-        }
-        let size = at.next_multiple_of(ALIGNMENT);
+        let calls = self.outline.as_mut().map(|outline| std::mem::take(&mut outline.calls));
+        self.out.bodies.push(Body {
+            entry,
+            leave: after,
+            bytes: end,
+            registers,
+            calls: calls.unwrap_or_default(),
+            pointers: (frame, stack),
+            span: function.span.clone(),
+        });
         let [fp, sp] = [frame, stack].map(Value::Register);
         let memory =
             |offset: u64| Value::Memory { base: Base::Register(frame), offset: offset as i64 };
-        self.emit("add", &["u32"], vec![sp.clone(), fp.clone(), Value::Integer(size)], origin);
-        for &(reg, form, at) in &places {
-            self.emit("st", form, vec![memory(at), Value::Register(reg)], origin);
-        }
+        self.out.items.push(Item::Label(entry));
         self.out.items.extend(body);
         self.out.items.push(Item::Label(after));
-        for &(reg, form, at) in &places {
-            self.emit("ld", form, vec![Value::Register(reg), memory(at)], origin);
-        }
         let site = Value::Register(self.out.registers.fresh(Width::Narrow));
         self.emit("ld", &["local", "u32"], vec![site.clone(), memory(0)], origin);
         self.emit("mov", &["u32"], vec![sp, fp.clone()], origin);

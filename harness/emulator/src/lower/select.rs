@@ -6,6 +6,7 @@
 
 use super::effects;
 use super::flatten::{Base, Flat, Flattened, Frame, Item, Value};
+use super::outlined::Body;
 use super::{Block, End, LowerError, Op, Reg, Registers};
 use crate::exec::system::NO_RESULT;
 use crate::exec::{Core, Flow, Handlers, once};
@@ -16,6 +17,9 @@ pub struct Selected {
     pub blocks: Vec<Block>,
     pub registers: Registers,
     pub frame: Frame,
+    /// The block of each label; `usize::MAX` for one that nothing leads to.
+    pub labels: Vec<usize>,
+    pub bodies: Vec<Body>,
 }
 
 /// Why one instruction cannot be selected: what is not supported.
@@ -61,7 +65,8 @@ pub fn select(flat: Flattened) -> Result<Selected, LowerError> {
         }
     }
     selector.finish(current, End::Leave, first);
-    Ok(Selected { blocks: selector.blocks, registers: selector.registers, frame: selector.frame })
+    let Selector { blocks, registers, frame, labels, .. } = selector;
+    Ok(Selected { blocks, registers, frame, labels, bodies: flat.bodies })
 }
 
 impl Selector {
