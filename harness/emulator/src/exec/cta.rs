@@ -267,8 +267,12 @@ impl Cta {
                     let votes = votes.fold((0, 0), |sum, votes| (sum.0 + votes.0, sum.1 + votes.1));
                     here.iter().for_each(|&number| self.warps[number].tell(program, votes));
                 }
+                // A warp that has returned is not missing where all are meant: it has arrived for good.
+                let gone = |number: &usize| expected == 0 && self.warps[*number].ended();
+                let met: Vec<usize> =
+                    (0..self.warps.len()).filter(gone).chain(here.clone()).collect();
                 if let Some(order) = order_of(core) {
-                    order.barrier(&here, Some(barrier as usize));
+                    order.barrier(&met, Some(barrier as usize));
                 }
                 for number in here {
                     self.waits[number] = None;
