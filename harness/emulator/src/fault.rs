@@ -106,7 +106,7 @@ pub enum FaultKind {
     Budget {
         what: String,
     },
-    /// Of integers; looked for where the launch is sanitized.
+    /// The result of one of integers is used; looked for where the launch is sanitized.
     DivisionByZero {
         remainder: bool,
     },
@@ -184,7 +184,7 @@ pub struct Fault {
     pub thread: [u32; 3],
     /// Other threads of the warp that were active with it.
     pub active_lanes: u32,
-    /// The earlier access of a race; the read of what turned out undefined.
+    /// The earlier access of a race; the read of what turned out undefined; the division.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<Site>,
 }

@@ -80,8 +80,8 @@ impl Fault {
             }
             FaultKind::Budget { what } => format!("{kernel} used up {what}"),
             FaultKind::DivisionByZero { remainder } => {
-                let does = if *remainder { "takes a remainder" } else { "divides an integer" };
-                format!("{kernel} {does} by zero, which has no meaning: a GPU gives all ones")
+                let what = if *remainder { "the remainder" } else { "the quotient" };
+                format!("{kernel} uses {what} of a division by zero: a GPU gives all ones")
             }
             FaultKind::StackOverflow { bytes, limit } => {
                 format!("{kernel} needs {bytes} bytes of stack for a thread; the limit is {limit}")
@@ -131,6 +131,7 @@ impl Fault {
             let what = match &self.kind {
                 FaultKind::Race { with: Other::Copy, .. } => "the copy began at".to_owned(),
                 FaultKind::Race { earlier, .. } => format!("the other one {} at", earlier.done()),
+                FaultKind::DivisionByZero { .. } => "the division is at".to_owned(),
                 _ => "it was read at".to_owned(),
             };
             let [bx, by, bz] = other.block;

@@ -1,12 +1,12 @@
 //! What the sanitizer must know of an instruction: its memory access, its part in order, and how
 //! definedness goes from its sources to its results.
 
-use super::Op;
 use super::flatten::{Flat, Value};
 use super::slots::Slots;
-use crate::isa::{Bits, Kind, Modifiers};
+use super::{Op, Registers};
+use crate::isa::{self, Bits, Kind, Modifiers};
 use crate::program::SLOT;
-use crate::sanitize::{Deed, Effect, Touch};
+use crate::sanitize::{Deed, Effect, Rule, Touch};
 
 /// What an operation of this instruction does; those beside the access (an extension, an address made
 /// narrow) go lane by lane.
@@ -20,7 +20,8 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
                 _ => None,
             });
             let touch = touch(flat, modifiers, vector.unwrap_or(1));
-            Deed::Atomic(Touch { strong: true, replaces: flat.has("exch"), ..touch })
+            let (replaces, compares) = (flat.has("exch"), flat.has("cas"));
+            Deed::Atomic(Touch { strong: true, replaces, compares, ..touch })
         }
         Kind::Shuffle(_)
         | Kind::Vote(_)
@@ -30,15 +31,8 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         Kind::WarpBarrier(_) => Deed::WarpSync,
         Kind::Fence => Deed::Fence,
         Kind::CopyAsync(_) | Kind::StoreAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
-        Kind::Lanes(widths, _) if !widths.contains('w') => match flat.opcode {
-            "selp" => Deed::Select,
-            "and" => Deed::Absorb(0),
-            "or" => Deed::Absorb(u32::MAX),
-            _ => Deed::Lanes,
-        },
-        Kind::Lanes(..) if flat.opcode == "selp" => Deed::Select,
-        Kind::Lanes(..)
-        | Kind::Compare(..)
+        Kind::Lanes(..) => of_lanes(flat.opcode, flat.modifiers),
+        Kind::Compare(..)
         | Kind::ComparePair
         | Kind::Set
         | Kind::Carry(..)
@@ -95,19 +89,56 @@ fn touch(flat: &Flat, modifiers: &Modifiers, count: usize) -> Touch {
         count: if wide { 2 } else { count as u8 },
         strong: strong.iter().any(|name| flat.has(name)),
         releases: flat.has("release") || flat.has("acq_rel"),
-        replaces: false,
+        ..Touch::default()
     }
 }
 
+/// What a lane-by-lane instruction makes of the bits of its sources.
+pub fn of_lanes(opcode: &str, modifiers: &[&str]) -> Deed {
+    let types: Vec<&str> = modifiers.iter().copied().filter(|m| isa::is_type(m)).collect();
+    let (first, last) = match types.as_slice() {
+        [] => return Deed::Lanes,
+        [first, .., last] => (*first, *last),
+        [only] => (*only, *only),
+    };
+    let whole = |ty: &str| ty.starts_with(['b', 'u', 's']) && !ty.starts_with("bf");
+    let number = |ty: &str| whole(ty) && !ty.ends_with("x2");
+    let bits = |ty: &str| Bits::of(ty).map_or(32, |bits| 8 * bits.bytes()) as u8;
+    let saturates = modifiers.contains(&"sat");
+    Deed::Bits(match opcode {
+        "and" => Rule::AND,
+        "or" => Rule::OR,
+        "xor" => Rule::XOR,
+        "not" => Rule::NOT,
+        "selp" => Rule::Select,
+        "shl" => Rule::Left { bits: bits(last) },
+        "shr" => Rule::Right { bits: bits(last), signed: last.starts_with('s') },
+        "prmt" if modifiers.len() == 1 => Rule::Permute,
+        "add" | "sub" if number(last) && !saturates => Rule::Upward,
+        "mul" | "mad" if number(last) && modifiers.contains(&"lo") => Rule::Upward,
+        "div" | "rem" if number(last) => Rule::Divide { remainder: opcode == "rem" },
+        "cvt" if types.len() == 2 && number(first) && number(last) && !saturates => {
+            let (to, from) = (bits(first), bits(last));
+            let signed = if to <= from { first } else { last }.starts_with('s');
+            Rule::Extend { bits: to.min(from), signed }
+        }
+        "cvt" if matches!(first, "f16x2" | "bf16x2") && last == "f32" => Rule::Pair,
+        _ if types.iter().all(|ty| ty.ends_with("16x2")) => Rule::Halves,
+        _ => return Deed::Lanes,
+    })
+}
+
 /// The effect of an operation on slots, whose numbers go to `touched`.
-pub fn effect(op: &Op, slots: &Slots, touched: &mut Vec<u32>) -> Effect {
+pub fn effect(op: &Op, slots: &Slots, registers: &Registers, touched: &mut Vec<u32>) -> Effect {
     let first = touched.len() as u32;
     let number = |reg: super::Reg| slots.of[reg as usize] / SLOT as u32;
     touched.extend(op.defs().map(number));
     let written = touched.len() - first as usize;
     touched.extend(op.uses().map(number));
     let read = touched.len() - first as usize - written;
-    Effect { deed: op.deed, first, written: written as u16, read: read as u16, quiet: 0 }
+    let deed = op.deed.unwrap_or(Deed::Lanes);
+    let wide = [op.dst, op.a, op.b, op.c].map(|reg| reg.is_some_and(|reg| registers.wide(reg)));
+    Effect { deed, first, written: written as u16, read: read as u16, quiet: 0, wide }
 }
 
 /// Count for each of a block's effects how many quiet ones there are from it on.

@@ -33,7 +33,7 @@ pub fn emit(
         let depths = depths(block);
         for (op, depth) in block.ops.iter().zip(depths) {
             if frame.sanitize {
-                done.push(effects::effect(op, slots, &mut touched));
+                done.push(effects::effect(op, slots, registers, &mut touched));
             }
             let list = lists.len() as u32;
             lists.extend(op.list.iter().map(|&reg| slots.of[reg as usize]));

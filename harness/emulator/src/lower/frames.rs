@@ -133,6 +133,6 @@ fn access(
     op.list = vec![reg];
     op.written = usize::from(!stores);
     let touch = Touch { bytes: bits.bytes() as u8, count: 1, ..Touch::default() };
-    op.deed = if stores { Deed::Store(touch) } else { Deed::Load(touch) };
+    op.deed = Some(if stores { Deed::Store(touch) } else { Deed::Load(touch) });
     Some(op)
 }

@@ -18,13 +18,13 @@ mod asynchronous;
 mod calls;
 mod compare;
 mod copies;
-mod division;
 mod dominance;
 mod effects;
 mod emit;
 mod environment;
 mod flatten;
 mod frames;
+mod guesses;
 mod lanes;
 mod liveness;
 mod matrix;
@@ -160,8 +160,8 @@ pub struct Op {
     pub memory: bool,
     /// Copies `a` to `dst` and does nothing else.
     pub copy: bool,
-    /// For the sanitizer.
-    pub deed: Deed,
+    /// For the sanitizer; the instruction's, unless it is said here.
+    pub deed: Option<Deed>,
 }
 
 impl Op {
@@ -181,7 +181,7 @@ impl Op {
             origin,
             memory: false,
             copy: false,
-            deed: Deed::Lanes,
+            deed: None,
         }
     }
 
@@ -279,6 +279,9 @@ pub fn lower<'a>(
     frames::save(&mut selected)?;
     let mut blocks = order::order(selected.blocks);
     copies::remove(&mut blocks, &mut selected.registers);
+    if selected.frame.sanitize {
+        guesses::mark(&mut blocks);
+    }
     let slots = slots::assign(&blocks, &selected.registers);
     emit::emit(function, level, &blocks, &slots, selected.frame, &selected.registers)
 }

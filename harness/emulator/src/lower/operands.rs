@@ -8,6 +8,7 @@
 //! "w=n,n"   mul.wide: two of 32 bits make one of 64
 //! ```
 
+use super::effects;
 use super::flatten::{Place, Value};
 use super::select::{Refusal, Selector};
 use super::{Op, Reg, Width};
@@ -107,6 +108,7 @@ impl Selector {
         };
         let mut op = self.op(handlers);
         op.flags = read.flags;
+        op.deed = Some(effects::of_lanes(opcode, modifiers));
         op.dst = Some(dst);
         op.a = sources.first().copied();
         op.b = sources.get(1).copied();

@@ -159,17 +159,14 @@ impl Selector {
         let before = self.ops.len();
         let result = match &flat.form {
             Err(what) => Err(what.clone()),
-            Ok((row, modifiers)) => self
-                .watch_divisor(flat, modifiers)
-                .and_then(|()| self.select(row.kind, modifiers, flat))
-                .map_err(|what| {
-                    let name = [&[flat.opcode], flat.modifiers].concat().join(".");
-                    if what.is_empty() {
-                        format!("`{name}` in this form")
-                    } else {
-                        format!("{what} in `{name}`")
-                    }
-                }),
+            Ok((row, modifiers)) => self.select(row.kind, modifiers, flat).map_err(|what| {
+                let name = [&[flat.opcode], flat.modifiers].concat().join(".");
+                if what.is_empty() {
+                    format!("`{name}` in this form")
+                } else {
+                    format!("{what} in `{name}`")
+                }
+            }),
         };
         match (&result, &flat.form) {
             (Err(what), _) => {
@@ -186,7 +183,8 @@ impl Selector {
             && let Ok((row, modifiers)) = &flat.form
         {
             for op in &mut self.ops[before..] {
-                op.deed = effects::deed(flat, row.kind, modifiers, op);
+                let deed = op.deed.unwrap_or_else(|| effects::deed(flat, row.kind, modifiers, op));
+                op.deed = Some(deed);
             }
         }
     }

@@ -125,10 +125,14 @@ pub unsafe fn access(
     }
     let bytes = touch.all();
     let operands = core.program.read_by(effect);
-    let (undefined, source) = match access {
-        Access::Write => registers.any(&operands[operands.len().min(1)..], mask),
-        _ => (0, 0),
-    };
+    let bits = u64::MAX >> (64 - 8 * u32::from(touch.bytes.clamp(1, 8)));
+    let (stored, source) = registers.any_of(&operands[operands.len().min(1)..], mask, bits);
+    let undefined = if access == Access::Write { stored } else { 0 };
+    if stored != 0 && sanitizer.is_quotient(core, source) {
+        // Memory does not keep where it came from.
+        sanitizer.undefined(core, Use::Store, source, stored.trailing_zeros());
+        return Err(Flow::Stop);
+    }
     if access == Access::Read {
         sanitizer.loaded = [0; 32];
     }
@@ -196,7 +200,7 @@ impl Sanitizer {
         let mut clash = None;
         if !harmless {
             let party =
-                Party { warp: self.warp, lane, ip: self.ip, strong: touch.strong, copies: false };
+                Party { warp: self.warp, lane, ip: self.ip, strong: touch.shares(), copies: false };
             clash = block.note(party, at, bytes, access).filter(|clash| {
                 // Lanes that store the same to the same place at once do no harm.
                 let other = clash.thread.map_or(0, |(_, lane)| lane as usize & 31);
@@ -252,7 +256,7 @@ impl Sanitizer {
         }
         let defined = range.is_defined(at, bytes);
         let harmless = access == Access::Write && defined && step.changes_nothing(core, at);
-        let mut notes = self.grid.notes(range, index, access, self.ip, touch.strong);
+        let mut notes = self.grid.notes(range, index, access, self.ip, touch.shares());
         if !harmless && let Some(clash) = notes.add(at, bytes) {
             self.race_in_grid(core, here, clash);
             return Err(Flow::Stop);

@@ -1,5 +1,7 @@
 //! What an instruction does to memory, to order and to definedness.
 
+use super::Rule;
+
 /// One for each instruction of a program that is sanitized.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
@@ -10,16 +12,16 @@ pub struct Effect {
     pub read: u16,
     /// How many instructions of the block, from this one on, only make values of values.
     pub quiet: u16,
+    /// Whether the result, and the sources `a`, `b` and `c`, have 64 bits.
+    pub wide: [bool; 4],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// A lane of the results is made from the same lane of the sources.
     Lanes,
-    /// As `Lanes`, but only the source that the last one chooses counts.
-    Select,
-    /// As `Lanes`, but a lane with this value in one source needs no other: `and`, `or`.
-    Absorb(u32),
+    /// As `Lanes`, bit by bit.
+    Bits(Rule),
     /// Made from other lanes, too.
     Across,
     /// Defined whatever the sources are.
@@ -39,7 +41,12 @@ impl Deed {
     /// It only makes values of values: of no interest where all are defined.
     #[inline(always)]
     pub fn is_quiet(self) -> bool {
-        matches!(self, Self::Lanes | Self::Select | Self::Absorb(_) | Self::Across)
+        match self {
+            // By zero, it makes something undefined.
+            Self::Bits(Rule::Divide { .. }) => false,
+            Self::Lanes | Self::Bits(_) | Self::Across => true,
+            _ => false,
+        }
     }
 }
 
@@ -55,9 +62,19 @@ pub struct Touch {
     pub releases: bool,
     /// An atomic whose result in memory does not depend on what was there.
     pub replaces: bool,
+    /// A compare-and-swap.
+    pub compares: bool,
+    /// A plain load of what a compare-and-swap then compares with: what it reads is a guess, and a stale
+    /// one costs another round (`lower/guesses.rs`).
+    pub guess: bool,
 }
 
 impl Touch {
+    /// Other strong accesses may go on beside it.
+    pub fn shares(self) -> bool {
+        self.strong || self.guess
+    }
+
     /// Bytes of a lane.
     pub fn all(self) -> u64 {
         u64::from(self.bytes) * u64::from(self.count)

@@ -1,7 +1,7 @@
 //! From a finding to a fault.
 
-use super::Sanitizer;
 use super::clash::Clash;
+use super::{Deed, Rule, Sanitizer};
 use crate::exec::Core;
 use crate::fault::{Access, FaultKind, MemorySpace, Near, Other, Use};
 
@@ -79,10 +79,27 @@ impl Sanitizer {
     /// A value that was made, at `source`, from what nobody wrote.
     #[cold]
     pub(super) fn undefined(&mut self, core: &mut Core, used: Use, source: u32, lane: u32) {
+        if let Some(remainder) = Self::division(core, source) {
+            self.earlier = Some(Earlier { ip: source, thread: None, cta: None });
+            core.stop(FaultKind::DivisionByZero { remainder }, lane);
+            return;
+        }
         let read = self.reads.get(&source).cloned();
         self.earlier = read.as_ref().map(|_| Earlier { ip: source, thread: None, cta: None });
         let (space, near) = read.map_or((None, None), |(space, near)| (Some(space), Some(near)));
         core.stop(FaultKind::Undefined { used, space, near }, lane);
+    }
+
+    /// Whether what came from `source` is a remainder or a quotient, if it is either.
+    fn division(core: &Core, source: u32) -> Option<bool> {
+        match core.program.effects.get(source as usize)?.deed {
+            Deed::Bits(Rule::Divide { remainder }) => Some(remainder),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_quotient(&self, core: &Core, source: u32) -> bool {
+        Self::division(core, source).is_some()
     }
 
     /// An atomic on bytes that nobody wrote.

@@ -15,7 +15,7 @@
 //! block.rs     order within a CTA (vector clocks of its warps; lanes.rs: of lanes), shared memory
 //! grid.rs      order between CTAs, global memory (pages.rs)
 //! waiting.rs   accesses that have not got to their words yet
-//! registers.rs which lanes of which registers hold a value
+//! registers.rs which bits of which registers hold a value; rule.rs: which of a result do
 //! fault.rs     from a finding to a fault
 //! ```
 //!
@@ -29,7 +29,8 @@
 //!
 //! A value is *undefined* if it was made from bytes that nobody wrote. Undefined values may be loaded and
 //! moved about (reading past a row's end into padding is no mistake); they are reported where they
-//! matter: in an address, in a branch, in a store to global memory.
+//! matter: in an address, in a branch, in a store to global memory. So are quotients by zero, which C++
+//! gives no meaning: compilers divide ahead of the `if` that asks whether they may.
 //!
 //! ```text
 //! s[t] = x;                        write, warp 0, time 1
@@ -50,6 +51,7 @@ mod grid;
 mod lanes;
 mod pages;
 mod registers;
+mod rule;
 mod runs;
 mod shapes;
 mod waiting;
@@ -60,6 +62,7 @@ pub use block::Block;
 pub use effect::{Deed, Effect, Touch};
 pub use fault::Earlier;
 pub use registers::Registers;
+pub use rule::Rule;
 pub use watch::{after, before, leaving, matters, met, quiet, range};
 
 use crate::fault::MemorySpace;
@@ -74,8 +77,8 @@ pub struct Sanitizer {
     pub ip: u32,
     /// For each element that the instruction loads, the lanes that get nothing defined.
     loaded: [u32; 32],
-    /// Of the instruction that runs, the lanes whose result needs one source only (`watch.rs`).
-    decided: u32,
+    /// Of the instruction that runs, the undefined bits of the result, and why (`watch.rs`).
+    made: ([u64; 32], u32),
     is_well: whole::IsWell,
     /// The allocation of the latest global access, by its place in the table.
     range: Option<usize>,
@@ -94,7 +97,7 @@ impl Sanitizer {
             warp: 0,
             ip: 0,
             loaded: [0; 32],
-            decided: 0,
+            made: ([0; 32], 0),
             is_well: whole::of_this_processor(),
             range: None,
             reads: std::collections::HashMap::new(),

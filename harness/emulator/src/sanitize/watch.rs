@@ -3,7 +3,8 @@
 use super::access::access;
 use super::clash::Party;
 use super::fault::Accessed;
-use super::{Deed, Sanitizer};
+use super::rule::Source;
+use super::{Deed, Rule, Sanitizer};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, MemorySpace, Use};
 use crate::program::{Exit, Inst, SLOT};
@@ -90,10 +91,10 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
             // SAFETY: passed on.
             unsafe { access(sanitizer, core, inst, effect, touch, Access::Atomic) }
         }),
-        Deed::Select | Deed::Absorb(_) => with(core, |sanitizer, core| {
-            // Now, as the result may take the place of what decides.
+        Deed::Bits(rule) => with(core, |sanitizer, core| {
+            // Now, as the result may take the place of a source.
             // SAFETY: passed on.
-            sanitizer.decided = unsafe { decided(core, inst, effect.deed) };
+            unsafe { make(sanitizer, core, inst, ip, rule) };
             Ok(())
         }),
         Deed::Fence => with(core, |sanitizer, _| {
@@ -104,25 +105,37 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
     }
 }
 
-/// Of a selection, the lanes that take the first source; of `and` and `or`, those for which one defined
-/// source is enough.
+/// Which bits of its result will be undefined, and because of what.
 ///
 /// # Safety
 /// As for the instruction's handler.
-unsafe fn decided(core: &Core, inst: &Inst, deed: Deed) -> u32 {
-    let Deed::Absorb(value) = deed else {
-        // SAFETY: lowering keeps slots within the file.
-        return unsafe { core.predicate(inst.c) };
+unsafe fn make(sanitizer: &mut Sanitizer, core: &Core, inst: &Inst, ip: u32, rule: Rule) {
+    // SAFETY: the warp that runs set it.
+    let registers = unsafe { &*core.defined };
+    let effect = core.program.effects[ip as usize];
+    let slots = [inst.a, inst.b, inst.c];
+    let value = |k: usize, lane: u32| -> u64 {
+        // SAFETY: lowering keeps slots within the file, and `wide` says which are two.
+        unsafe {
+            match effect.wide[k + 1] {
+                true => (*core.lanes_of::<u64>(slots[k]))[lane as usize],
+                false => (*core.lanes_of::<u32>(slots[k]))[lane as usize].into(),
+            }
+        }
     };
-    let mut decided = 0;
-    for slot in [inst.a, inst.b] {
-        // SAFETY: the warp that runs set it; as above.
-        let (lost, lanes) =
-            unsafe { ((*core.defined).undefined(slot / SLOT as u32), core.read::<u32>(slot)) };
-        let decides = |l: &u32| lost >> l & 1 == 0 && lanes[*l as usize] == value;
-        decided |= (0..32).filter(decides).fold(0, |mask, l| mask | 1 << l);
+    let of = |wide: bool| if wide { u64::MAX } else { u32::MAX.into() };
+    let source = |k: usize, lane: u32| Source {
+        value: value(k, lane),
+        undefined: registers.bits(slots[k] / SLOT as u32, lane) & of(effect.wide[k + 1]),
+    };
+    let mut made = [0; 32];
+    for lane in lanes(core.mask) {
+        let undefined = rule.undefined([0, 1, 2].map(|k| source(k, lane)));
+        made[lane as usize] = undefined & of(effect.wide[0]);
     }
-    decided
+    let (sources, from) = registers.any(core.program.read_by(effect), core.mask);
+    let from = if sources == 0 { ip } else { from };
+    sanitizer.made = (made, from);
 }
 
 /// What the instruction at `ip` has made of what.
@@ -147,24 +160,18 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
             let all = if undefined == mask { mask } else { 0 };
             written.iter().for_each(|&to| registers.set(to, mask, all, source));
         }
-        Deed::Select => {
-            let chosen = core.sanitizer.as_deref().map_or(0, |sanitizer| sanitizer.decided);
-            let [a, b, by] = [inst.a, inst.b, inst.c].map(|slot| slot / SLOT as u32);
-            let lanes = registers.undefined(a) & chosen | registers.undefined(b) & !chosen;
-            let undefined = lanes | registers.undefined(by);
-            let (_, source) = registers.any(&[a, b, by], mask);
-            written.iter().for_each(|&to| registers.set(to, mask, undefined, source));
+        Deed::Bits(_) => {
+            if let Some(sanitizer) = core.sanitizer.as_deref() {
+                let (bits, source) = &sanitizer.made;
+                written.iter().for_each(|&to| registers.set_bits(to, mask, bits, *source));
+            }
         }
-        Deed::Absorb(_) => {
-            let (undefined, source) = registers.any(read, mask);
-            let decided = core.sanitizer.as_deref().map_or(0, |sanitizer| sanitizer.decided);
-            written.iter().for_each(|&to| registers.set(to, mask, undefined & !decided, source));
-        }
-        Deed::Load(_) => {
+        Deed::Load(touch) => {
+            let bits = u64::MAX >> (64 - 8 * u32::from(touch.bytes.clamp(1, 8)));
             let sanitizer = core.sanitizer.as_deref();
             for (element, &to) in written.iter().enumerate() {
                 let undefined = sanitizer.map_or(0, |s| s.loaded[element & 31]);
-                registers.set(to, mask, undefined, ip);
+                registers.set_part(to, mask, undefined, bits, ip);
             }
         }
         Deed::WarpSync => {

@@ -190,7 +190,7 @@ unsafe fn is_well(
     if (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 == LOCAL {
         return true;
     }
-    if touch.strong || access == Access::Atomic {
+    if touch.shares() || access == Access::Atomic {
         return false;
     }
     let mut at = [0; 32];
