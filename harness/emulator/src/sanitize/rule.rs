@@ -163,6 +163,8 @@ mod tests {
         Source { value, undefined }
     }
 
+    type Function = fn(u64) -> u64;
+
     /// Of all values that the undefined bits may have, which bits of the result change.
     fn by_trial(bits: u32, undefined: u64, result: impl Fn(u64) -> u64) -> u64 {
         let first = result(0);
@@ -193,7 +195,7 @@ mod tests {
     fn parts_shifts_and_extensions_agree_with_trying_all_values() {
         for undefined in [0u64, 0b1000_0000, 0b0110, 0xff] {
             let a = partly(0, undefined);
-            let cases: [(Rule, u64, fn(u64) -> u64); 6] = [
+            let cases: [(Rule, u64, Function); 6] = [
                 (Rule::Extract { at: 4, bits: 4 }, 0, |a| a >> 4 & 15),
                 (Rule::Extend { bits: 8, signed: true }, 0, |a| a as i8 as u64),
                 (Rule::Extend { bits: 8, signed: false }, 0, |a| a & 0xff),
