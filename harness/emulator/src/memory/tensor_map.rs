@@ -1,7 +1,16 @@
 //! Tensor maps, which describe a tensor in global memory to bulk copies (PTX ISA 5.5).
 //!
 //! `CUtensorMap` is 128 opaque bytes: the driver writes them, the hardware reads them, and a program
-//! only passes them on. So the layout here is our own.
+//! passes them on. So the layout here is our own, but for the second 64-bit word: CUTLASS clears its bit
+//! 21, a hint in NVIDIA's format, in every map of a tensor below 128 KiB. Nothing is kept in that word.
+//!
+//! ```text
+//! byte   0   magic, type, rank and fill, interleaving, swizzle
+//!        8   nothing
+//!       16   address, then extents, then strides, 8 bytes each
+//!       96   extents of the box less one, a byte each; from 104 on how far elements lie apart
+//!      110   1 for a map of pixels, of which the rest speaks: corners, channels, pixels
+//! ```
 
 /// Bytes of a `CUtensorMap`.
 const BYTES: usize = 128;
@@ -91,7 +100,7 @@ impl TensorMap {
         let mut map = Self {
             data_type: bytes[4],
             rank: bytes[5] & 0x7f,
-            address: long(8)?,
+            address: long(16)?,
             extent: [1; 5],
             stride: [0; 4],
             box_extent: [1; 5],
@@ -102,25 +111,25 @@ impl TensorMap {
             im2col: None,
         };
         let half = |at: usize| bytes[at..].first_chunk().map(|chunk| u16::from_le_bytes(*chunk));
-        if bytes[102] == 1 {
+        if bytes[110] == 1 {
             let corner = |from: usize| {
                 let signed = |d: usize| half(from + 2 * d).map(|half| half as i16);
                 Some([signed(0)?, signed(1)?, signed(2)?])
             };
             map.im2col = Some(Im2col {
-                lower: corner(104)?,
-                upper: corner(110)?,
-                channels: u32::from(half(116)?),
-                pixels: u32::from(half(118)?),
+                lower: corner(112)?,
+                upper: corner(118)?,
+                channels: u32::from(half(124)?),
+                pixels: u32::from(half(126)?),
             });
         }
         for dimension in 0..usize::from(map.rank).min(5) {
-            map.extent[dimension] = long(16 + 8 * dimension)?;
-            map.box_extent[dimension] = u32::from(bytes[88 + dimension]) + 1;
-            map.element_stride[dimension] = u32::from(bytes[96 + dimension]);
+            map.extent[dimension] = long(24 + 8 * dimension)?;
+            map.box_extent[dimension] = u32::from(bytes[96 + dimension]) + 1;
+            map.element_stride[dimension] = u32::from(bytes[104 + dimension]);
         }
         for dimension in 0..usize::from(map.rank.saturating_sub(1)).min(4) {
-            map.stride[dimension] = long(56 + 8 * dimension)?;
+            map.stride[dimension] = long(64 + 8 * dimension)?;
         }
         Some(map)
     }
@@ -134,18 +143,18 @@ impl TensorMap {
         bytes[7] = self.swizzle as u8;
         let longs = [self.address].into_iter().chain(self.extent).chain(self.stride);
         for (index, long) in longs.enumerate() {
-            bytes[8 + 8 * index..][..8].copy_from_slice(&long.to_le_bytes());
+            bytes[16 + 8 * index..][..8].copy_from_slice(&long.to_le_bytes());
         }
         for dimension in 0..5 {
-            bytes[88 + dimension] = (self.box_extent[dimension] - 1) as u8;
-            bytes[96 + dimension] = self.element_stride[dimension] as u8;
+            bytes[96 + dimension] = (self.box_extent[dimension] - 1) as u8;
+            bytes[104 + dimension] = self.element_stride[dimension] as u8;
         }
         if let Some(im2col) = &self.im2col {
             let halves = im2col.lower.iter().chain(&im2col.upper).map(|&corner| corner as u16);
             let counts = [im2col.channels as u16, im2col.pixels as u16];
-            bytes[102] = 1;
+            bytes[110] = 1;
             for (index, half) in halves.chain(counts).enumerate() {
-                bytes[104 + 2 * index..][..2].copy_from_slice(&half.to_le_bytes());
+                bytes[112 + 2 * index..][..2].copy_from_slice(&half.to_le_bytes());
             }
         }
         bytes
@@ -175,7 +184,13 @@ mod tests {
         let im2col =
             Im2col { lower: [-1, 2, -16], upper: [-32768, 0, 15], channels: 256, pixels: 1024 };
         let map = TensorMap { im2col: Some(im2col), swizzle: Swizzle::Bytes128Atom64, ..map };
-        assert_eq!(TensorMap::decode(&map.encode()), Some(map));
+        assert_eq!(TensorMap::decode(&map.encode()), Some(map.clone()));
         assert_eq!(TensorMap::decode(&[0; BYTES]), None);
+        // CUTLASS clears a bit of the second word: whatever stands there, the map is the same.
+        let mut touched = map.encode();
+        touched[8..16].fill(0);
+        assert_eq!(TensorMap::decode(&touched), Some(map.clone()));
+        touched[8..16].fill(0xff);
+        assert_eq!(TensorMap::decode(&touched), Some(map));
     }
 }
