@@ -192,19 +192,26 @@ fn place_in_cluster(
     access: Access,
     hosts: &mut [u64; 32],
 ) -> Found {
-    for l in 0..32 {
+    for l in active(core.mask) {
         let place = Span::Shared(at.of[l].wrapping_add(core.shared_base));
         match span(core, inst, l, place, u64::from(bytes), u64::from(bytes), access) {
             Ok(host) => hosts[l] = host,
             Err(_) => return Found::Fault,
         }
     }
+    spread(hosts, core.mask);
     if core.counting {
         let traffic = &mut core.tally.traffic[inst.cache as usize];
         traffic.shared_requests += 1;
         traffic.shared_wavefronts += 1;
     }
     Found::Scattered
+}
+
+/// Inactive lanes repeat the first active one, as in [`Addresses`].
+fn spread(hosts: &mut [u64; 32], mask: u32) {
+    let first = hosts[mask.trailing_zeros() as usize & 31];
+    active(!mask).for_each(|l| hosts[l] = first);
 }
 
 /// A generic address is what its window says (PTX ISA 5.2).
@@ -233,8 +240,50 @@ unsafe fn place_generic(
         at.of.iter_mut().for_each(|offset| *offset = offset.wrapping_sub(core.shared_base));
         place_in_window::<SHARED>(core, inst, &at, bytes as u32, access, hosts)
     } else {
-        core.unsupported("one instruction whose lanes point into different memories");
-        Found::Fault
+        // SAFETY: passed on.
+        unsafe { place_in_several(core, inst, &at, bytes, access, hosts) }
+    }
+}
+
+/// Lanes that point into different memories: those of each together, and counted as a request of theirs.
+#[cold]
+#[inline(never)]
+unsafe fn place_in_several(
+    core: &mut Core,
+    inst: &Inst,
+    at: &Addresses,
+    bytes: u64,
+    access: Access,
+    hosts: &mut [u64; 32],
+) -> Found {
+    let whole = core.mask;
+    let mut rest = whole;
+    while rest != 0 {
+        let memory = space_of(at.of[rest.trailing_zeros() as usize & 31]);
+        let same = |lane: &usize| space_of(at.of[*lane]) == memory;
+        let group = active(rest).filter(same).fold(0, |group, lane| group | 1 << lane);
+        let mut found = [0; 32];
+        core.set_mask(group);
+        // SAFETY: passed on. Of one memory now, so that this comes here no second time.
+        let place = unsafe { place_generic(core, inst, bytes, access, &mut found) };
+        core.set_mask(whole);
+        match place {
+            Found::Fault => return Found::Fault,
+            Found::Run(first) => active(group).for_each(|l| hosts[l] = first + bytes * l as u64),
+            Found::Scattered => active(group).for_each(|l| hosts[l] = found[l]),
+        }
+        rest &= !group;
+    }
+    spread(hosts, whole);
+    Found::Scattered
+}
+
+/// Which memory a generic address lies in.
+fn space_of(address: u64) -> u8 {
+    match address {
+        LOCAL_WINDOW.. => LOCAL,
+        SHARED_WINDOW.. => SHARED,
+        _ => GLOBAL,
     }
 }
 
