@@ -100,8 +100,8 @@ pub struct Origin {
     pub location: Option<u32>,
     /// Class of the instruction, for counting: index into `isa::Class`.
     pub class: crate::isa::Class,
-    /// Changes registers only, and reads nothing that others may change but an `mbarrier`: what a loop
-    /// consists of that can do nothing but wait.
+    /// Changes registers only, and reads nothing that others may change but an `mbarrier` and the clock:
+    /// what a loop consists of that can do nothing but wait.
     pub idle: bool,
 }
 

@@ -55,7 +55,9 @@ impl Cluster {
     /// Run every CTA that can for a slice. Of a fault also the CTA.
     pub fn turn(&mut self, core: &mut Core) -> (Turn, usize) {
         std::mem::swap(&mut core.tensor_memories, &mut self.tensor_memories);
+        core.clock.hold(self.standstill.time());
         let turn = self.run(core);
+        core.clock.release();
         std::mem::swap(&mut core.tensor_memories, &mut self.tensor_memories);
         turn
     }

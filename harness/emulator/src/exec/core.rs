@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::clock::Clock;
 use super::dice::Dice;
 use super::tcgen05::TensorMemory;
 use super::{Lane, Tally};
@@ -94,8 +95,7 @@ pub struct Core<'a> {
     pub tensor_memories: Vec<TensorMemory>,
     /// Where the CTA's shared memory begins among the shared addresses of its cluster.
     pub shared_base: u32,
-    /// Instructions issued on this host thread, the clock that kernels read.
-    pub ticks: u64,
+    pub clock: Clock,
 }
 
 impl Core<'_> {
@@ -156,12 +156,6 @@ impl Core<'_> {
                 *lane = 0u32.wrapping_sub(mask >> l & 1);
             }
         }
-    }
-
-    /// What `%clock` reads.
-    pub fn clock(&mut self) -> u64 {
-        self.ticks += 1;
-        self.ticks
     }
 
     /// The tensor memory of the CTA that runs.

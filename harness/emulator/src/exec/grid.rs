@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::Core;
 use super::Crew;
 use super::Tally;
+use super::clock::Clock;
 use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
 use super::cta::{Cta, Place, Turn};
@@ -215,7 +216,7 @@ impl<'a> Host<'a> {
             warp: 0,
             tensor_memories: Vec::new(),
             shared_base: 0,
-            ticks: 0,
+            clock: Clock::default(),
         };
         let suspended = VecDeque::new();
         let mut host = Self {

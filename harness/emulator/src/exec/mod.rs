@@ -6,7 +6,7 @@
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
 //!      straight.rs  a block's instructions, one after another; with the sanitizer around each
-//!       core.rs what an instruction sees: registers of the warp, memories, counters (tally.rs)
+//!       core.rs what an instruction sees: registers of the warp, memories, counters (tally.rs), clock.rs
 //!         lane.rs, level.rs  element-wise instructions over 32 lanes, compiled for each level
 //!         access/            loads, stores, atomics
 //!         shuffle.rs         instructions that look across lanes
@@ -22,6 +22,7 @@
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 pub mod access;
 pub mod bulk;
+mod clock;
 mod cluster;
 pub mod copy_async;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]

@@ -219,7 +219,7 @@ impl Warp {
                     let visits = &mut core.tally.visits[now.block as usize];
                     visits.warps += 1;
                     visits.lanes += u64::from(now.mask.count_ones());
-                    core.ticks += u64::from(block.origins.end - block.origins.start);
+                    core.clock.pass(block.origins.end - block.origins.start);
                 }
                 let code = &program.code[now.ip as usize..block.end as usize];
                 // SAFETY: the code is of the program that `core` runs, with a file of its size,

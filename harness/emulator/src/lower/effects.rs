@@ -23,11 +23,8 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
             let (replaces, compares) = (flat.has("exch"), flat.has("cas"));
             Deed::Atomic(Touch { strong: true, replaces, compares, ..touch })
         }
-        Kind::Shuffle(_)
-        | Kind::Vote(_)
-        | Kind::AcrossLanes(_)
-        | Kind::Mma(_)
-        | Kind::WmmaMultiply(_) => Deed::Across,
+        Kind::Shuffle(_) => Deed::Shuffle,
+        Kind::Vote(_) | Kind::AcrossLanes(_) | Kind::Mma(_) | Kind::WmmaMultiply(_) => Deed::Across,
         Kind::WarpBarrier(_) => Deed::WarpSync,
         Kind::Fence => Deed::Fence,
         Kind::CopyAsync(_) | Kind::StoreAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
@@ -51,8 +48,6 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
 /// Whether an instruction is such as a loop may consist of that can do nothing but wait: see
 /// [`crate::program::Origin::idle`]. What is not known to be is not.
 pub fn idle(flat: &Flat, kind: Kind) -> bool {
-    // Clocks go on.
-    let steady = !flat.operands.iter().any(|operand| matches!(operand, Value::Dynamic(_)));
     match kind {
         Kind::Mbarrier(_) => flat.has("test_wait") || flat.has("try_wait"),
         Kind::Plain(_) => flat.opcode == "nanosleep",
@@ -74,7 +69,9 @@ pub fn idle(flat: &Flat, kind: Kind) -> bool {
         | Kind::Policy
         | Kind::WarpBarrier(_)
         | Kind::Nothing
-        | Kind::Fence => steady,
+        | Kind::Fence => true,
+        // Nobody else writes there, and the loop has no stores.
+        Kind::Load => flat.has("local") || flat.has("param"),
         _ => false,
     }
 }

@@ -304,7 +304,7 @@ unsafe fn read_clock<T: crate::exec::Lane + TryFrom<u64> + Default>(
     core: &mut Core,
     inst: &Inst,
 ) -> Flow {
-    let ticks = core.clock() >> inst.imm;
+    let ticks = core.clock.read() >> inst.imm;
     let mask = if size_of::<T>() == 4 { u64::from(u32::MAX) } else { u64::MAX };
     let value = T::try_from(ticks & mask).unwrap_or_default();
     // SAFETY: lowering keeps slots within the file.
