@@ -90,6 +90,15 @@ pub enum FaultKind {
         wanted: u32,
         arrived: u32,
     },
+    /// A lane executes a `.sync` instruction with a mask that does not name it; looked for where the launch
+    /// is sanitized.
+    OutsideMask {
+        mask: u32,
+    },
+    /// A value matters that was shuffled from a lane that took no part.
+    AbsentLane {
+        used: Use,
+    },
     /// Nothing can go on: who waits where.
     Deadlock {
         waiting: Vec<String>,
@@ -208,6 +217,8 @@ impl FaultKind {
             Self::Unsupported { .. } => "unsupported",
             Self::Trap { .. } => "trap",
             Self::MissingLanes { .. } => "missing_lanes",
+            Self::OutsideMask { .. } => "outside_mask",
+            Self::AbsentLane { .. } => "absent_lane",
             Self::Deadlock { .. } => "deadlock",
             Self::BrokenBarrier { .. } => "broken_barrier",
             Self::Illegal { .. } => "illegal_instruction",

@@ -3,6 +3,15 @@
 //! A `.sync` instruction waits for every lane of its mask that has not ended. In a converged warp
 //! they are all here; where some are missing the handler asks for a rendezvous, and the warp runs
 //! its other lanes first (see `warp.rs`).
+//!
+//! What the manual leaves undefined is done as an H200 does it (`tests/shuffles.rs` holds what was
+//! measured), and the sanitizer says that it is undefined:
+//!
+//! - A lane that takes no part, because it has ended or is elsewhere, has the value 0 for who asks it. The
+//!   predicate says whether the lane asked is in range, and no more.
+//! - Lanes that execute the instruction together take part together, whether a mask names them or not:
+//!   `__shfl_xor_sync(0xffff, x, 16)` by a whole warp exchanges its halves. (Where the lanes that the mask
+//!   does name were ahead at another `.sync` instruction, the card reported an illegal instruction.)
 
 use super::{Core, Flow};
 use crate::fault::FaultKind;
@@ -25,17 +34,31 @@ unsafe fn members(core: &mut Core, mask_slot: crate::program::Slot) -> Result<u3
         return Err(Flow::Apart);
     }
     let outside = core.mask & !mask;
-    if outside != 0 {
-        let lane = outside.trailing_zeros();
-        let kind = FaultKind::MissingLanes { wanted: mask, arrived: core.mask };
-        return Err(core.stop(kind, lane));
+    if outside != 0 && core.sanitizer.is_some() {
+        return Err(core.stop(FaultKind::OutsideMask { mask }, outside.trailing_zeros()));
     }
     let wanted = mask & core.live;
-    if wanted & !core.mask != 0 {
+    // Who is not in the mask waits for nobody.
+    if core.mask & mask != 0 && wanted & !core.mask != 0 {
         core.wanted = wanted;
         return Err(Flow::Rendezvous);
     }
-    Ok(wanted)
+    Ok(core.mask)
+}
+
+/// As [`members`], of lanes that exchange values: those here do so across different masks, unless one of
+/// them has to wait for somebody first.
+#[inline(always)]
+unsafe fn partners(core: &mut Core, mask_slot: crate::program::Slot) -> Result<u32, Flow> {
+    // SAFETY: lowering keeps slots within the file.
+    let masks = unsafe { &*core.lanes_of::<u32>(mask_slot) };
+    let mut named = 0;
+    for (lane, mask) in masks.iter().enumerate() {
+        named |= core.lane_masks[lane] & mask;
+    }
+    let all_here = named & core.live & !core.mask == 0 && core.mask & !named == 0;
+    // SAFETY: passed on.
+    if all_here { Ok(core.mask) } else { unsafe { members(core, mask_slot) } }
 }
 
 /// Modes of `shfl`.
@@ -53,7 +76,7 @@ pub const IDX: u8 = 3;
 pub unsafe fn shfl<const MODE: u8>(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: lowering keeps slots within the file.
     unsafe {
-        let present = match members(core, inst.imm as u32) {
+        let present = match partners(core, inst.imm as u32) {
             Ok(mask) => mask,
             Err(flow) => return flow,
         };
@@ -85,11 +108,13 @@ pub unsafe fn shfl<const MODE: u8>(core: &mut Core, inst: &Inst) -> Flow {
                 out[i] = a[source[i] as usize & 31];
             }
         } else {
-            // From a lane that is not there: undefined (9.7.9.6); the lane's own value.
             for i in 0..32 {
                 let from = source[i] as usize & 31;
-                out[i] = a[if present >> from & 1 == 1 { from } else { i }];
+                out[i] = if present >> from & 1 == 1 { a[from] } else { 0 };
             }
+        }
+        if core.sanitizer.is_some() {
+            note_undefined(core, inst, present, &source);
         }
         core.write(inst.dst, &out);
         if inst.d != 0 {
@@ -97,6 +122,20 @@ pub unsafe fn shfl<const MODE: u8>(core: &mut Core, inst: &Inst) -> Flow {
         }
     }
     Flow::Next
+}
+
+/// Tell the sanitizer which lanes ask one that takes no part, or that their mask does not name.
+#[cold]
+#[inline(never)]
+unsafe fn note_undefined(core: &mut Core, inst: &Inst, present: u32, source: &[u32; 32]) {
+    // SAFETY: lowering keeps slots within the file.
+    let masks = unsafe { core.read::<u32>(inst.imm as u32) };
+    let partners = |lane: usize| masks[lane] & present;
+    let asks_in_vain = |lane: &usize| partners(*lane) >> (source[*lane] & 31) & 1 == 0;
+    let lanes = (0..32).filter(asks_in_vain).fold(0, |lanes, lane| lanes | 1 << lane);
+    if let Some(sanitizer) = &mut core.sanitizer {
+        sanitizer.shuffled(lanes & core.mask);
+    }
 }
 
 /// `vote.sync`: predicate in `a`, mask in `b`.

@@ -72,6 +72,14 @@ impl Fault {
             FaultKind::MissingLanes { wanted, arrived } => format!(
                 "{kernel} waits for the lanes {wanted:#010x} but only {arrived:#010x} arrive"
             ),
+            FaultKind::OutsideMask { mask } => format!(
+                "{kernel} has a lane at a .sync instruction whose mask, {mask:#010x}, does not name it"
+            ),
+            FaultKind::AbsentLane { used } => format!(
+                "{kernel} {} what a shuffle asked of a lane that took no part, which has no meaning: \
+                 an H200 gives 0",
+                used.words()
+            ),
             FaultKind::Deadlock { waiting } => {
                 format!("{kernel} cannot go on: {}", waiting.join("; "))
             }
@@ -132,6 +140,7 @@ impl Fault {
                 FaultKind::Race { with: Other::Copy, .. } => "the copy began at".to_owned(),
                 FaultKind::Race { earlier, .. } => format!("the other one {} at", earlier.done()),
                 FaultKind::DivisionByZero { .. } => "the division is at".to_owned(),
+                FaultKind::AbsentLane { .. } => "the shuffle is at".to_owned(),
                 _ => "it was read at".to_owned(),
             };
             let [bx, by, bz] = other.block;

@@ -24,6 +24,8 @@ pub enum Deed {
     Bits(Rule),
     /// Made from other lanes, too.
     Across,
+    /// As `Across`, but not defined where the lane asked takes no part.
+    Shuffle,
     /// Defined whatever the sources are.
     Fresh,
     Load(Touch),

@@ -84,6 +84,12 @@ impl Sanitizer {
             core.stop(FaultKind::DivisionByZero { remainder }, lane);
             return;
         }
+        let asked = core.program.effects.get(source as usize);
+        if asked.is_some_and(|effect| effect.deed == Deed::Shuffle) {
+            self.earlier = Some(Earlier { ip: source, thread: None, cta: None });
+            core.stop(FaultKind::AbsentLane { used }, lane);
+            return;
+        }
         let read = self.reads.get(&source).cloned();
         self.earlier = read.as_ref().map(|_| Earlier { ip: source, thread: None, cta: None });
         let (space, near) = read.map_or((None, None), |(space, near)| (Some(space), Some(near)));

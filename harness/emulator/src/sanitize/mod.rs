@@ -79,6 +79,8 @@ pub struct Sanitizer {
     loaded: [u32; 32],
     /// Of the instruction that runs, the undefined bits of the result, and why (`watch.rs`).
     made: ([u64; 32], u32),
+    /// Of a shuffle, the lanes that asked one that took no part.
+    absent: u32,
     is_well: whole::IsWell,
     /// The allocation of the latest global access, by its place in the table.
     range: Option<usize>,
@@ -98,6 +100,7 @@ impl Sanitizer {
             ip: 0,
             loaded: [0; 32],
             made: ([0; 32], 0),
+            absent: 0,
             is_well: whole::of_this_processor(),
             range: None,
             reads: std::collections::HashMap::new(),
@@ -112,6 +115,11 @@ impl Sanitizer {
             Some(block) => block.release(self.warp as usize, object),
             None => {}
         }
+    }
+
+    /// These lanes of a shuffle asked one that took no part.
+    pub fn shuffled(&mut self, lanes: u32) {
+        self.absent = lanes;
     }
 
     /// A copy that a lane of the warp waited for is in shared memory.

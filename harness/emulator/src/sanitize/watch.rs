@@ -160,6 +160,19 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
             let all = if undefined == mask { mask } else { 0 };
             written.iter().for_each(|&to| registers.set(to, mask, all, source));
         }
+        Deed::Shuffle => {
+            let absent = core.sanitizer.as_deref().map_or(0, |sanitizer| sanitizer.absent);
+            let (undefined, source) = registers.any(read, mask);
+            let (lanes, source) = match undefined == mask {
+                true => (mask, source),
+                false => (absent, ip),
+            };
+            // The predicate, which comes second, says something of every lane.
+            for (index, &to) in written.iter().enumerate() {
+                let lanes = if index == 0 || undefined == mask { lanes } else { 0 };
+                registers.set(to, mask, lanes, source);
+            }
+        }
         Deed::Bits(_) => {
             if let Some(sanitizer) = core.sanitizer.as_deref() {
                 let (bits, source) = &sanitizer.made;
