@@ -1,7 +1,7 @@
 //! Control flow, barriers, and what leaves no trace here (PTX ISA 9.7.12, 9.7.13, 9.7.19).
 
 use super::{Kind, Row, flag, row};
-use crate::exec::access::RANK_SHIFT;
+use crate::exec::access::{self, RANK_SHIFT};
 use crate::exec::{CLUSTER, Core, Flow, Lane, once, rare};
 use crate::fault::FaultKind;
 use crate::program::Inst;
@@ -25,11 +25,12 @@ pub const ROWS: &[Row] = &[
     row!("getctarank .{shared::cluster}? .u32", "n=n", Integer, once!(rank_of::<u32>)),
     row!("getctarank .u64", "n=w", Integer, once!(rank_of::<u64>)),
     row!("barrier .cta? .red .{popc|and|or} .aligned? .{u32|pred}", Barrier, Kind::Barrier(once!(barrier))),
-    row!("membar .{gl|sys}", Other, Kind::Fence),
+    row!("membar .{gl|sys}", Other, Kind::Fence(once!(access::fence_sc))),
     row!("membar .cta", Other, Kind::Nothing),
     row!("membar .proxy .{alias|async}", Other, Kind::Nothing),
     row!("fence .{acquire|release} .{sync_restrict::shared::cta|sync_restrict::shared::cluster} .cluster", Other, Kind::Nothing),
-    row!("fence .{sc|acq_rel|acquire|release}? .{gpu|sys}", Other, Kind::Fence),
+    row!("fence .sc .{gpu|sys}", Other, Kind::Fence(once!(access::fence_sc))),
+    row!("fence .{acq_rel|acquire|release}? .{gpu|sys}", Other, Kind::Fence(once!(access::fence_acq_rel))),
     row!("fence .{sc|acq_rel|acquire|release}? .{cta|cluster}", Other, Kind::Nothing),
     row!("griddepcontrol .{wait|launch_dependents}", Other, Kind::Nothing),
     row!("setmaxnreg .{inc|dec} .sync .aligned .u32", Other, Kind::Nothing),

@@ -23,6 +23,10 @@ pub const SHIFTAMT: u32 = 1 << 17;
 pub const ARRIVE: u32 = 1 << 18;
 /// The old value of an atomic is wanted.
 pub const KEEP: u32 = 1 << 19;
+/// Of a load `.acquire`, of a store `.release`.
+pub const ORDERED: u32 = 1 << 22;
+/// Two elements of 64 bits are one of 128.
+pub const PAIRED: u32 = 1 << 23;
 /// Two bits: the memory space, as `exec::access` numbers them.
 pub const SPACE_SHIFT: u32 = 20;
 

@@ -1,7 +1,7 @@
 //! Forms that touch memory, and moves (PTX ISA 9.7.9, 9.7.13.5-6).
 //!
-//! Cache hints, scopes and orderings are accepted and change nothing a program can see: every load
-//! and store here is strong, and the host's threads see each other's in order of their atomics.
+//! Cache hints and scopes are accepted and change nothing a program can see. Strong accesses and fences
+//! are the host's atomics: see `exec::access::strong`.
 
 use super::{Kind, Row, row};
 use crate::exec::access::{self, GENERIC, GLOBAL, LOCAL, SHARED, Update};
@@ -130,6 +130,32 @@ pub fn load_handlers(bits: Bits, count: usize, space: u8) -> Option<Handlers> {
 /// As [`load_handlers`], for stores.
 pub fn store_handlers(bits: Bits, count: usize, space: u8) -> Option<Handlers> {
     by_shape!(store, bits, count, space)
+}
+
+/// Modifiers that make a load or store a strong one, whose order others see (PTX ISA 8.3). `.cv` and
+/// `.wt` are older words for the same wish.
+pub const STRONG: [&str; 9] =
+    ["volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "wt", "async"];
+
+macro_rules! strong {
+    ($f:ident, $bits:expr) => {
+        match $bits {
+            Bits::B8 => once!(access::$f::<u8>),
+            Bits::B16 => once!(access::$f::<u16>),
+            Bits::B32 => once!(access::$f::<u32>),
+            Bits::B64 => once!(access::$f::<u64>),
+        }
+    };
+}
+
+/// The handlers of a strong load, of any number of elements.
+pub fn strong_load_handlers(bits: Bits) -> Handlers {
+    strong!(strong_load, bits)
+}
+
+/// The handlers of a strong store.
+pub fn strong_store_handlers(bits: Bits) -> Handlers {
+    strong!(strong_store, bits)
 }
 
 macro_rules! updates {

@@ -56,7 +56,8 @@ use serde::{Deserialize, Serialize};
 use crate::exec::Handlers;
 
 pub use memory::{
-    Bits, WIDE_EXCHANGE, atomic_handlers, load_handlers, store_handlers, vector_atomic_handlers,
+    Bits, STRONG, WIDE_EXCHANGE, atomic_handlers, load_handlers, store_handlers,
+    strong_load_handlers, strong_store_handlers, vector_atomic_handlers,
 };
 pub use special::{Reserved, Special};
 
@@ -172,7 +173,7 @@ pub enum Kind {
     /// Prefetches, hints, fences of one CTA: nothing that a program can see here.
     Nothing,
     /// A fence of the GPU's scope or wider.
-    Fence,
+    Fence(Handlers),
     /// A function of the device.
     System(Handlers),
     /// No operands but the guard.

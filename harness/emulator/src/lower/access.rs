@@ -94,6 +94,19 @@ impl Selector {
         Ok(narrow)
     }
 
+    /// Whether threads of other host threads may look on: not where only the CTA's own cluster comes.
+    fn is_strong(flat: &Flat, space: u8) -> bool {
+        let shared_by_all = space == GLOBAL || space == GENERIC;
+        shared_by_all && isa::STRONG.iter().any(|name| flat.has(name))
+    }
+
+    /// What a strong load or store has to know of its order, as flags.
+    fn order(flat: &Flat, ty: &str) -> u32 {
+        let ordered = if flat.has("acquire") || flat.has("release") { flag::ORDERED } else { 0 };
+        let paired = if ty == "b128" { flag::PAIRED } else { 0 };
+        ordered | paired
+    }
+
     pub fn elements(value: &Value) -> Vec<Value> {
         match value {
             Value::Vector(list) => list.clone(),
@@ -112,12 +125,16 @@ impl Selector {
             return self.load_parameter(*place, *offset, ty, bits, &targets);
         }
         let (address, imm, space) = self.address(flat, at)?;
-        let handlers = isa::load_handlers(bits, targets.len(), space).ok_or_else(String::new)?;
+        let handlers = if Self::is_strong(flat, space) {
+            isa::strong_load_handlers(bits)
+        } else {
+            isa::load_handlers(bits, targets.len(), space).ok_or_else(String::new)?
+        };
         let mut op = self.op(handlers);
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
-        op.flags = u32::from(space) << flag::SPACE_SHIFT;
+        op.flags = u32::from(space) << flag::SPACE_SHIFT | Self::order(flat, ty);
         op.written = targets.len();
         let loaded_width = if bits == Bits::B64 { Width::Wide } else { Width::Narrow };
         let mut after = Vec::new();
@@ -207,12 +224,16 @@ impl Selector {
         for element in Self::elements(source) {
             list.push(self.source(&element, width, ty)?);
         }
-        let handlers = isa::store_handlers(bits, list.len(), space).ok_or_else(String::new)?;
+        let handlers = if Self::is_strong(flat, space) {
+            isa::strong_store_handlers(bits)
+        } else {
+            isa::store_handlers(bits, list.len(), space).ok_or_else(String::new)?
+        };
         let mut op = self.op(handlers);
         op.a = Some(address);
         op.imm = imm;
         op.memory = true;
-        op.flags = u32::from(space) << flag::SPACE_SHIFT;
+        op.flags = u32::from(space) << flag::SPACE_SHIFT | Self::order(flat, ty);
         op.list = list;
         self.ops.push(op);
         Ok(())

@@ -26,7 +26,7 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         Kind::Shuffle(_) => Deed::Shuffle,
         Kind::Vote(_) | Kind::AcrossLanes(_) | Kind::Mma(_) | Kind::WmmaMultiply(_) => Deed::Across,
         Kind::WarpBarrier(_) => Deed::WarpSync,
-        Kind::Fence => Deed::Fence,
+        Kind::Fence(_) => Deed::Fence,
         Kind::CopyAsync(_) | Kind::StoreAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
         Kind::Lanes(..) => of_lanes(flat.opcode, flat.modifiers),
         Kind::Compare(..)
@@ -69,7 +69,7 @@ pub fn idle(flat: &Flat, kind: Kind) -> bool {
         | Kind::Policy
         | Kind::WarpBarrier(_)
         | Kind::Nothing
-        | Kind::Fence => true,
+        | Kind::Fence(_) => true,
         // Nobody else writes there, and the loop has no stores.
         Kind::Load => flat.has("local") || flat.has("param"),
         _ => false,
@@ -79,12 +79,10 @@ pub fn idle(flat: &Flat, kind: Kind) -> bool {
 fn touch(flat: &Flat, modifiers: &Modifiers, count: usize) -> Touch {
     let bits = modifiers.types.last().and_then(|ty| Bits::of(ty)).unwrap_or(Bits::B32);
     let wide = modifiers.types.last().is_some_and(|ty| ty.ends_with("128"));
-    let strong =
-        ["volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "wt", "async"];
     Touch {
         bytes: bits.bytes() as u8,
         count: if wide { 2 } else { count as u8 },
-        strong: strong.iter().any(|name| flat.has(name)),
+        strong: isa::STRONG.iter().any(|name| flat.has(name)),
         releases: flat.has("release") || flat.has("acq_rel"),
         ..Touch::default()
     }

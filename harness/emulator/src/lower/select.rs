@@ -275,14 +275,7 @@ impl Selector {
                 self.rows(handlers, modifiers, flat)
             }
             Kind::Nothing => Ok(()),
-            // Every access here is in order as it is; only the sanitizer asks.
-            Kind::Fence if !self.frame.sanitize => Ok(()),
-            Kind::Fence => {
-                let op = self.op(once!(nothing));
-                self.ops.push(op);
-                Ok(())
-            }
-            Kind::Plain(handlers) => {
+            Kind::Plain(handlers) | Kind::Fence(handlers) => {
                 let op = self.op(handlers);
                 self.ops.push(op);
                 Ok(())
@@ -294,12 +287,6 @@ impl Selector {
     pub fn op(&self, handlers: Handlers) -> Op {
         Op::new(handlers, self.origin)
     }
-}
-
-/// # Safety
-/// See [`crate::exec::Handler`].
-unsafe fn nothing(_: &mut Core, _: &Inst) -> Flow {
-    Flow::Next
 }
 
 /// # Safety

@@ -1,9 +1,9 @@
 //! Atomic updates (PTX ISA 9.7.13.5-6).
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use super::addresses::active;
-use super::{Element, Found, GLOBAL, LOCAL, SHARED, place, pointer};
+use super::{Element, Found, place_in_named_space, pointer};
 use crate::exec::{Core, Flow};
 use crate::fault::Access;
 use crate::isa::flag;
@@ -104,6 +104,10 @@ pub unsafe fn atomic_vector<U: Update>(core: &mut Core, inst: &Inst) -> Flow {
 /// atomic of another size on the same bytes at the same time would not see it.
 static WIDE: Mutex<()> = Mutex::new(());
 
+pub fn lock_wide() -> MutexGuard<'static, ()> {
+    WIDE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 /// `atom.exch.b128` and `atom.cas.b128`: the list has the old value's two slots, then those of the
 /// new value, for `cas` after those of what it must be.
 ///
@@ -127,7 +131,7 @@ pub unsafe fn exchange_wide(core: &mut Core, inst: &Inst) -> Flow {
         };
         for lane in active(core.mask) {
             let to = pointer(hosts[lane]).cast::<[u64; 2]>();
-            let guard = WIDE.lock();
+            let guard = lock_wide();
             let before = to.read();
             if wanted.is_none_or(|wanted| number(core, wanted, lane) == before) {
                 to.write(number(core, new, lane));
@@ -167,12 +171,5 @@ unsafe fn place_atomic(core: &mut Core, inst: &Inst, bytes: u64, hosts: &mut [u6
         core.tally.traffic[inst.cache as usize].atomics += 1;
     }
     // SAFETY: passed on.
-    unsafe {
-        match (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 {
-            GLOBAL => place::<GLOBAL>(core, inst, bytes, Access::Atomic, hosts),
-            SHARED => place::<SHARED>(core, inst, bytes, Access::Atomic, hosts),
-            LOCAL => place::<LOCAL>(core, inst, bytes, Access::Atomic, hosts),
-            _ => place::<{ super::GENERIC }>(core, inst, bytes, Access::Atomic, hosts),
-        }
-    }
+    unsafe { place_in_named_space(core, inst, bytes, Access::Atomic, hosts) }
 }

@@ -20,12 +20,14 @@ mod global;
 #[cfg(target_arch = "x86_64")]
 mod near;
 mod span;
+mod strong;
 mod window;
 
 pub use atomic::{Swap, Update, atomic, atomic_vector, exchange_wide};
 #[cfg(target_arch = "x86_64")]
 pub use near::load_near;
 pub use span::{RANK_SHIFT, Span, span};
+pub use strong::{fence_acq_rel, fence_sc, strong_load, strong_store};
 pub use window::near;
 
 use super::{Core, Flow, Lane};
@@ -139,6 +141,26 @@ unsafe fn place<const SPACE: u8>(
                 place_in_window::<SPACE>(core, inst, &at, bytes as u32, access, hosts)
             }
             _ => place_generic(core, inst, bytes, access, hosts),
+        }
+    }
+}
+
+/// As [`place`], in the space that the instruction's flags name.
+#[inline(always)]
+unsafe fn place_in_named_space(
+    core: &mut Core,
+    inst: &Inst,
+    bytes: u64,
+    access: Access,
+    hosts: &mut [u64; 32],
+) -> Found {
+    // SAFETY: passed on.
+    unsafe {
+        match (inst.flags >> flag::SPACE_SHIFT) as u8 & 3 {
+            GLOBAL => place::<GLOBAL>(core, inst, bytes, access, hosts),
+            SHARED => place::<SHARED>(core, inst, bytes, access, hosts),
+            LOCAL => place::<LOCAL>(core, inst, bytes, access, hosts),
+            _ => place::<GENERIC>(core, inst, bytes, access, hosts),
         }
     }
 }
