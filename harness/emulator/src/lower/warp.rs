@@ -21,7 +21,7 @@ impl Selector {
             op.a = Some(*reg);
         } else {
             op.flags = modifiers.flags;
-            op.a = Some(self.narrow(predicate)?);
+            op.a = Some(self.source(predicate, "p", "pred")?);
         }
         op.b = Some(self.narrow(mask)?);
         self.ops.push(op);
