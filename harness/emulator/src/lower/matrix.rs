@@ -185,5 +185,5 @@ pub fn rule(generation: u32, depth: usize, a: Element) -> Rule {
     let older = generation < 90;
     let converted = generation == 90 && matches!(a, Element::E4m3 | Element::E5m2);
     let halves = converted || older && depth * a.bits() == 256;
-    Rule { fraction: if older { 24 } else { 25 }, halves, converted }
+    Rule { fraction: if older { 24 } else { 25 }, halves, converted, kept: 23 }
 }

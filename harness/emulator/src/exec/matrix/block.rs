@@ -19,10 +19,8 @@
 
 use super::dot::settle;
 use super::element::{Accumulator, term};
-use super::fragment::{self, Operands};
+use super::fragment::{self, Operands, Register};
 use super::{Multiply, Scale, ScaleFormat};
-use crate::exec::Core;
-use crate::program::Slot;
 
 /// Elements that are added up before they are scaled.
 const GROUP: usize = 16;
@@ -40,13 +38,13 @@ pub struct Bytes {
 /// Scale bytes of the registers `[scale_A, byte-id, thread-id, scale_B, byte-id, thread-id]`.
 ///
 /// # Safety
-/// They must be registers of the warp.
+/// They must be valid.
 #[inline(always)]
-pub unsafe fn bytes(core: &Core, scales: &[Slot], vectors: usize) -> Bytes {
+pub unsafe fn bytes(scales: &[*const Register], vectors: usize) -> Bytes {
     let mut out = Bytes { a: [[0; 16]; GROUPS], b: [[0; 8]; GROUPS] };
     let &[a, byte_a, thread_a, b, byte_b, thread_b] = scales else { return out };
     // SAFETY: by the contract.
-    let read = |slot: Slot| unsafe { &*core.lanes_of::<u32>(slot) };
+    let read = |register: *const Register| unsafe { &(*register).0 };
     let (a, b) = (read(a), read(b));
     // Selectors are constants of the instruction, the same in every lane.
     let (byte_a, thread_a) = (read(byte_a)[0] & 3, read(thread_a)[0] as usize & 1);
@@ -82,22 +80,22 @@ fn scale_of(format: ScaleFormat, byte: u8) -> (f64, i32) {
 }
 
 /// # Safety
-/// The operands must be registers of the warp, as many as `form` says.
+/// The operands must be valid registers, as many as `form` says.
 #[inline(always)]
-pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
+pub unsafe fn multiply(form: &Multiply, operands: &Operands) {
     let Some(Scale { vectors, format }) = form.scale else { return };
     // SAFETY: by the contract.
     let (a, b, c, scales) = unsafe {
         (
-            fragment::rows(core, operands.a, 16),
-            fragment::columns(core, operands.b),
-            fragment::sums(core, operands.c),
-            bytes(core, operands.scales, vectors),
+            fragment::rows(operands.a, 16),
+            fragment::columns(operands.b),
+            fragment::sums(operands.c),
+            bytes(operands.scales, vectors),
         )
     };
     let mut left = [[0i16; 16]; GROUP * GROUPS];
     let mut right = [[0i16; 8]; GROUP * GROUPS];
-    for w in 0..fragment::WORDS {
+    for w in 0..GROUP * GROUPS / 8 {
         let b: [u32; 8] = std::array::from_fn(|column| b[column][w]);
         for nibble in 0..8 {
             for row in 0..16 {
@@ -154,7 +152,7 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
         }
     }
     // SAFETY: by the contract.
-    unsafe { fragment::store_sums(core, operands.d, &out) };
+    unsafe { fragment::store_sums(operands.d, &out) };
 }
 
 #[inline(always)]

@@ -30,22 +30,22 @@
 use super::element::{Accumulator, Element, Term, ZERO_EXPONENT, term};
 use super::fragment::{self, ByColumn, ByRow, Operands, Sums};
 use super::{Multiply, Rule};
-use crate::exec::Core;
 
-/// Most elements of a row of A.
-const DEPTH: usize = 32;
-
-/// A as `[k][row]`.
-struct Left {
+/// A of at most `DEPTH` elements in a row, as `[k][row]`.
+struct Left<const DEPTH: usize> {
     value: [[f32; 16]; DEPTH],
     exponent: [[i32; 16]; DEPTH],
 }
 
 /// B as `[column][k]`.
-struct Right {
+struct Right<const DEPTH: usize> {
     value: [[f32; DEPTH]; 8],
     exponent: [[i32; DEPTH]; 8],
 }
+
+/// The exponent of an element that sparse A does not have: its product is not among the summands, however
+/// small the others are, and whatever B has there.
+const ABSENT: i32 = i32::MIN / 4;
 
 /// C, by columns.
 #[derive(Clone)]
@@ -61,25 +61,45 @@ struct Offsets {
     column: [i32; 8],
 }
 
-/// `mma` on floats.
+/// Products of floats.
 ///
 /// # Safety
-/// The operands must be registers of the warp, as many as `form` says.
+/// The operands must be valid registers, as many as `form` says.
 #[inline(always)]
-pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
+pub unsafe fn multiply(form: &Multiply, operands: &Operands) {
+    // SAFETY: passed on.
+    unsafe {
+        match form.depth {
+            0..=32 => multiply_to::<32>(form, operands),
+            _ => multiply_to::<64>(form, operands),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`multiply`].
+#[inline(always)]
+unsafe fn multiply_to<const DEPTH: usize>(form: &Multiply, operands: &Operands) {
     let mut special = false;
     // SAFETY: by the contract.
-    let (a, b) = unsafe {
-        (fragment::rows(core, operands.a, form.rows), fragment::columns(core, operands.b))
-    };
-    let a = left(form, &a, &mut special);
-    let b = right(form, &b, &mut special);
+    let (a, b) = unsafe { (fragment::rows(operands.a, form.rows), fragment::columns(operands.b)) };
+    let mut a = left::<DEPTH>(form, &a, &mut special);
+    let b = right::<DEPTH>(form, &b, &mut special);
+    if let Some(present) = operands.present {
+        for k in 0..form.depth.min(DEPTH) {
+            for row in 0..16 {
+                if present[k] >> row & 1 == 0 {
+                    a.exponent[k][row] = ABSENT;
+                }
+            }
+        }
+    }
     // SAFETY: by the contract.
-    let mut c = unsafe { third(core, form, operands, &mut special) };
+    let mut c = unsafe { third(form, operands, &mut special) };
     let mut offsets = Offsets::default();
     if form.scale.is_some() {
         // SAFETY: by the contract.
-        let scales = unsafe { super::block::bytes(core, operands.scales, 1) };
+        let scales = unsafe { super::block::bytes(operands.scales, 1) };
         for row in 0..16 {
             offsets.row[row] = i32::from(scales.a[0][row]) - 127;
             special |= scales.a[0][row] == 0xff;
@@ -100,13 +120,13 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
         let sum = if special {
             one_by_one(form, &a, &b, &c, &offsets, range)
         } else if form.a.is_narrow() {
-            all_at_once::<f32>(form.rule, &a, &b, &c, &offsets, range)
+            all_at_once::<f32, DEPTH>(form.rule, &a, &b, &c, &offsets, range)
         } else {
-            all_at_once::<f64>(form.rule, &a, &b, &c, &offsets, range)
+            all_at_once::<f64, DEPTH>(form.rule, &a, &b, &c, &offsets, range)
         };
         for column in 0..8 {
             for row in 0..16 {
-                c.value[column][row] = settle(sum[column][row], form.d);
+                c.value[column][row] = form.rule.cut(settle(sum[column][row], form.d));
             }
         }
         if step + 1 < steps {
@@ -126,16 +146,16 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
         if form.d == Accumulator::F16 {
             let code = |x: &f32| formats::f16::encode(*x);
             let sums = c.value.each_ref().map(|column| column.each_ref().map(code));
-            fragment::store_halves(core, operands.d, &sums);
+            fragment::store_halves(operands.d, &sums);
         } else {
             let sums = c.value.map(|column| column.map(f32::to_bits));
-            fragment::store_sums(core, operands.d, &sums);
+            fragment::store_sums(operands.d, &sums);
         }
     }
 }
 
 #[inline(always)]
-fn left(form: &Multiply, words: &ByRow, special: &mut bool) -> Left {
+fn left<const DEPTH: usize>(form: &Multiply, words: &ByRow, special: &mut bool) -> Left<DEPTH> {
     let mut out = Left { value: [[0.0; 16]; DEPTH], exponent: [[0; 16]; DEPTH] };
     let per_word = 32 / form.a.bits();
     let used = (form.depth / per_word).min(fragment::WORDS);
@@ -173,7 +193,11 @@ fn left(form: &Multiply, words: &ByRow, special: &mut bool) -> Left {
 }
 
 #[inline(always)]
-fn right(form: &Multiply, words: &ByColumn, special: &mut bool) -> Right {
+fn right<const DEPTH: usize>(
+    form: &Multiply,
+    words: &ByColumn,
+    special: &mut bool,
+) -> Right<DEPTH> {
     let mut out = Right { value: [[0.0; DEPTH]; 8], exponent: [[0; DEPTH]; 8] };
     let per_word = 32 / form.b.bits();
     let used = (form.depth / per_word).min(fragment::WORDS);
@@ -233,15 +257,15 @@ pub fn unpack(element: Element, word: u32, part: usize) -> Term {
 const POWER_112: f32 = f32::from_bits((112 + 127) << 23);
 
 #[inline(always)]
-unsafe fn third(core: &Core, form: &Multiply, operands: &Operands, special: &mut bool) -> Third {
+unsafe fn third(form: &Multiply, operands: &Operands, special: &mut bool) -> Third {
     let mut out = Third { value: [[0.0; 16]; 8], exponent: [[0; 16]; 8] };
     // SAFETY: by the contract of `multiply`.
     unsafe {
         if form.c == Accumulator::F16 {
-            let halves = fragment::halves(core, operands.c);
+            let halves = fragment::halves(operands.c);
             out.value = halves.map(|column| column.map(formats::f16::decode));
         } else {
-            let sums = fragment::sums(core, operands.c);
+            let sums = fragment::sums(operands.c);
             out.value = sums.map(|column| column.map(f32::from_bits));
         }
     }
@@ -325,10 +349,10 @@ impl Real for f64 {
 const CHUNK: usize = 15;
 
 #[inline(always)]
-fn all_at_once<R: Real>(
+fn all_at_once<R: Real, const DEPTH: usize>(
     rule: Rule,
-    a: &Left,
-    b: &Right,
+    a: &Left<DEPTH>,
+    b: &Right<DEPTH>,
     c: &Third,
     offsets: &Offsets,
     range: std::ops::Range<usize>,
@@ -380,10 +404,10 @@ fn all_at_once<R: Real>(
 /// As [`all_at_once`], where there are infinities or NaN.
 #[cold]
 #[inline(never)]
-fn one_by_one(
+fn one_by_one<const DEPTH: usize>(
     form: &Multiply,
-    a: &Left,
-    b: &Right,
+    a: &Left<DEPTH>,
+    b: &Right<DEPTH>,
     c: &Third,
     offsets: &Offsets,
     range: std::ops::Range<usize>,
@@ -392,7 +416,8 @@ fn one_by_one(
     for column in 0..8 {
         for row in 0..16 {
             let offset = offsets.row[row] + offsets.column[column];
-            let terms = range.clone().map(|k| {
+            let present = range.clone().filter(|&k| a.exponent[k][row] != ABSENT);
+            let terms = present.map(|k| {
                 let (a, ea) = (a.value[k][row], a.exponent[k][row]);
                 let (b, eb) = (b.value[column][k], b.exponent[column][k]);
                 (f64::from(a) * f64::from(b), ea + eb)

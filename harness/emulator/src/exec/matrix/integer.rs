@@ -2,22 +2,21 @@
 
 use super::Multiply;
 use super::element::{BitProduct, Element};
-use super::fragment::{self, Operands, Sums};
-use crate::exec::Core;
+use super::fragment::{self, Operands, Register, Sums};
 
 /// Elements of a row of A at most.
 const DEPTH: usize = 64;
 
 /// # Safety
-/// The operands must be registers of the warp, as many as `form` says.
+/// The operands must be valid registers, as many as `form` says.
 #[inline(always)]
-pub unsafe fn integers(core: &mut Core, form: &Multiply, operands: &Operands) {
+pub unsafe fn integers(form: &Multiply, operands: &Operands) {
     // SAFETY: by the contract.
     let (a, b, mut sums) = unsafe {
         (
-            fragment::rows(core, operands.a, form.rows),
-            fragment::columns(core, operands.b),
-            fragment::sums(core, operands.c),
+            fragment::rows(operands.a, form.rows),
+            fragment::columns(operands.b),
+            fragment::sums(operands.c),
         )
     };
     let per_word = 32 / form.a.bits();
@@ -43,7 +42,7 @@ pub unsafe fn integers(core: &mut Core, form: &Multiply, operands: &Operands) {
         }
     }
     // SAFETY: by the contract.
-    unsafe { fragment::store_sums(core, operands.d, &sums) };
+    unsafe { fragment::store_sums(operands.d, &sums) };
 }
 
 #[inline(always)]
@@ -60,13 +59,13 @@ fn unpack(element: Element, word: u32, part: usize) -> i16 {
 ///
 /// # Safety
 /// As for [`integers`].
-pub unsafe fn bits(core: &mut Core, form: &Multiply, operands: &Operands) {
+pub unsafe fn bits(form: &Multiply, operands: &Operands) {
     // SAFETY: by the contract.
     let (a, b, mut sums) = unsafe {
         (
-            fragment::rows(core, operands.a, form.rows),
-            fragment::columns(core, operands.b),
-            fragment::sums(core, operands.c),
+            fragment::rows(operands.a, form.rows),
+            fragment::columns(operands.b),
+            fragment::sums(operands.c),
         )
     };
     let product = |a: u32, b: u32| match form.a {
@@ -80,33 +79,33 @@ pub unsafe fn bits(core: &mut Core, form: &Multiply, operands: &Operands) {
         }
     }
     // SAFETY: by the contract.
-    unsafe { fragment::store_sums(core, operands.d, &sums) };
+    unsafe { fragment::store_sums(operands.d, &sums) };
 }
 
 /// Doubles: `fma` along K, in order, in the rounding of the modifier (PTX ISA 9.7.14.5.14).
 ///
 /// # Safety
 /// As for [`integers`].
-pub unsafe fn doubles(core: &mut Core, form: &Multiply, operands: &Operands) {
+pub unsafe fn doubles(form: &Multiply, operands: &Operands) {
     // SAFETY: by the contract, here and below.
-    let read = |slot| unsafe { core.read::<f64>(slot) };
+    let read = |register: *const Register| unsafe { *register.cast::<[f64; 32]>() };
     let blocks = form.rows / 8;
     let mut a = [[0.0f64; 16]; 16];
-    for (r, &slot) in operands.a.iter().enumerate() {
-        for (lane, value) in read(slot).into_iter().enumerate() {
+    for (r, &register) in operands.a.iter().enumerate() {
+        for (lane, value) in read(register).into_iter().enumerate() {
             a[lane % 4 + 4 * (r / blocks)][lane / 4 + 8 * (r % blocks)] = value;
         }
     }
     let mut b = [[0.0f64; 16]; 8];
-    for (r, &slot) in operands.b.iter().enumerate() {
-        for (lane, value) in read(slot).into_iter().enumerate() {
+    for (r, &register) in operands.b.iter().enumerate() {
+        for (lane, value) in read(register).into_iter().enumerate() {
             b[lane / 4][lane % 4 + 4 * r] = value;
         }
     }
     let mut sums: Sums<f64> = [[0.0; 16]; 8];
     let place = |i: usize, lane: usize| (2 * (lane % 4) + i % 2, lane / 4 + 8 * (i / 2));
-    for (i, &slot) in operands.c.iter().enumerate() {
-        for (lane, value) in read(slot).into_iter().enumerate() {
+    for (i, &register) in operands.c.iter().enumerate() {
+        for (lane, value) in read(register).into_iter().enumerate() {
             let (column, row) = place(i, lane);
             sums[column][row] = value;
         }
@@ -120,7 +119,7 @@ pub unsafe fn doubles(core: &mut Core, form: &Multiply, operands: &Operands) {
             }
         }
     }
-    for (i, &slot) in operands.d.iter().enumerate() {
+    for (i, &register) in operands.d.iter().enumerate() {
         let mut lanes = [0.0f64; 32];
         for (lane, value) in lanes.iter_mut().enumerate() {
             let (column, row) = place(i, lane);
@@ -128,6 +127,6 @@ pub unsafe fn doubles(core: &mut Core, form: &Multiply, operands: &Operands) {
             *value = if sum.is_nan() { f64::from_bits(0x7fff_ffff_ffff_ffff) } else { sum };
         }
         // SAFETY: by the contract.
-        unsafe { *core.lanes_of(slot) = lanes };
+        unsafe { *register.cast() = lanes };
     }
 }

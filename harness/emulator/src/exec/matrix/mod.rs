@@ -48,6 +48,7 @@ pub type Fragments = ();
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Fragments;
 pub use element::{Accumulator, BitProduct, Element};
+pub use fragment::{Operands, Register};
 pub use rows::{Move, load_rows, store_rows, transpose};
 pub use tile::{Role, Tile, load_tile, store_tile};
 
@@ -100,6 +101,21 @@ pub struct Rule {
     /// FP8 is converted to `f16`: of every four elements the first two make the first half, the sum
     /// begins at zero, and C is added to it at the end (`dot.rs`).
     pub converted: bool,
+    /// Bits of the fraction of an `f32` sum that are not cut off.
+    pub kept: u32,
+}
+
+impl Rule {
+    /// Bits of an `f32` that stay.
+    pub fn mask(self) -> u32 {
+        u32::MAX << (23 - self.kept.min(23))
+    }
+
+    /// A sum with the bits that are kept.
+    #[inline(always)]
+    pub fn cut(self, sum: f32) -> f32 {
+        if sum.is_nan() { sum } else { f32::from_bits(sum.to_bits() & self.mask()) }
+    }
 }
 
 /// Block scales of A and B: `vectors` of them along K.
@@ -184,25 +200,53 @@ unsafe fn product<const WIDEST: bool>(core: &mut Core, inst: &Inst) -> Flow {
     let program = core.program;
     let Product { form, registers: [a, b, c, d, _] } = &program.multiplies[inst.imm as usize];
     let slots = program.list(inst);
-    let (d, rest) = slots.split_at(*d);
-    let (a, rest) = rest.split_at(*a);
+    // At most 20: D and C of `m8n8k4` have eight, A and B two.
+    let mut written = [std::ptr::null_mut::<Register>(); 8];
+    let mut read = [std::ptr::null::<Register>(); 24];
+    let (results, sources) = slots.split_at(*d);
+    // SAFETY: passed on.
+    unsafe {
+        for (to, &slot) in written.iter_mut().zip(results) {
+            *to = core.lanes_of::<u32>(slot).cast();
+        }
+        for (to, &slot) in read.iter_mut().zip(sources) {
+            *to = core.lanes_of::<u32>(slot).cast_const().cast();
+        }
+    }
+    let (a, rest) = read[..sources.len().min(24)].split_at(*a);
     let (b, rest) = rest.split_at(*b);
     let (c, scales) = rest.split_at(*c);
-    let operands = fragment::Operands { a, b, c, d, scales };
+    let operands = Operands { a, b, c, d: &written[..*d], scales, present: None };
+    // SAFETY: passed on.
+    unsafe { multiply_add::<WIDEST>(&mut core.fragments, form, &operands) };
+    Flow::Next
+}
+
+/// D = A·B + C: `form.rows` × K by K × 8 elements, in one step that rounds once. What `mma` does with registers of a
+/// warp, `wgmma` and `tcgen05` do with blocks of shared memory ([`gather`]).
+///
+/// # Safety
+/// The operands must be valid registers, as many as `form` says; `WIDEST` needs a processor that has
+/// [`crate::exec::Level::Widest`].
+#[inline(always)]
+pub unsafe fn multiply_add<const WIDEST: bool>(
+    fragments: &mut Option<Box<Fragments>>,
+    form: &Multiply,
+    operands: &Operands,
+) {
     // SAFETY: passed on.
     unsafe {
         match form.a {
-            Element::F64 => integer::doubles(core, form, &operands),
+            Element::F64 => integer::doubles(form, operands),
             Element::S8 | Element::U8 | Element::S4 | Element::U4 => {
-                integer::integers(core, form, &operands);
+                integer::integers(form, operands);
             }
-            Element::Bits(_) => integer::bits(core, form, &operands),
+            Element::Bits(_) => integer::bits(form, operands),
             #[cfg(target_arch = "x86_64")]
-            _ if WIDEST && avx512::multiply(core, form, &operands) => {}
-            Element::PackedE2m1 => block::multiply(core, form, &operands),
-            _ if form.is_quad() => quads::multiply(core, form, &operands),
-            _ => dot::multiply(core, form, &operands),
+            _ if WIDEST && avx512::multiply(fragments, form, operands) => {}
+            Element::PackedE2m1 => block::multiply(form, operands),
+            _ if form.is_quad() => quads::multiply(form, operands),
+            _ => dot::multiply(form, operands),
         }
     }
-    Flow::Next
 }

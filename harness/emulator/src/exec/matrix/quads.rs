@@ -5,21 +5,20 @@
 use super::Multiply;
 use super::dot::{one, settle, unpack};
 use super::element::{Accumulator, Element, term};
-use super::fragment::Operands;
-use crate::exec::Core;
+use super::fragment::{Operands, Register};
 
 /// # Safety
-/// The operands must be registers of the warp, as many as `form` says.
+/// The operands must be valid registers, as many as `form` says.
 #[cold]
 #[inline(never)]
-pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
+pub unsafe fn multiply(form: &Multiply, operands: &Operands) {
     // SAFETY: by the contract, here and below.
-    let read = |slot: crate::program::Slot| unsafe { core.read::<u32>(slot) };
+    let read = |register: *const Register| unsafe { (*register).0 };
     let (a, b): (Vec<_>, Vec<_>) = (
-        operands.a.iter().map(|&s| read(s)).collect(),
-        operands.b.iter().map(|&s| read(s)).collect(),
+        operands.a.iter().map(|&register| read(register)).collect(),
+        operands.b.iter().map(|&register| read(register)).collect(),
     );
-    let c: Vec<_> = operands.c.iter().map(|&s| read(s)).collect();
+    let c: Vec<_> = operands.c.iter().map(|&register| read(register)).collect();
     let half = |registers: &[[u32; 32]], lane: usize, i: usize| {
         (registers[i / 2][lane] >> (16 * (i % 2))) as u16
     };
@@ -68,8 +67,8 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) {
             }
         }
     }
-    for (slot, lanes) in operands.d.iter().zip(&out) {
+    for (register, lanes) in operands.d.iter().zip(&out) {
         // SAFETY: by the contract.
-        unsafe { *core.lanes_of(*slot) = *lanes };
+        unsafe { (**register).0 = *lanes };
     }
 }

@@ -22,11 +22,9 @@ use super::elements::lag;
 use super::left::Left;
 use super::right::Right;
 use super::{CUT, Fragments, all, store, sums};
-use crate::exec::Core;
 use crate::exec::matrix::element::Accumulator;
-use crate::exec::matrix::fragment::Operands;
-use crate::exec::matrix::{Multiply, block};
-use crate::program::Slot;
+use crate::exec::matrix::fragment::{Operands, Register};
+use crate::exec::matrix::{Multiply, Rule, block};
 
 /// Products whose cut values an `i32` holds the sum of.
 const CHUNK: usize = 16;
@@ -57,53 +55,50 @@ struct Offsets {
 /// # Safety
 /// As for [`super::multiply`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) -> bool {
+pub unsafe fn multiply(
+    fragments: &mut Option<Box<Fragments>>,
+    form: &Multiply,
+    operands: &Operands,
+) -> bool {
     let wide = form.c == Accumulator::F32 && form.d == Accumulator::F32;
     let alike = form.a == form.b || form.a.bits() == 8 && form.b.bits() == 8;
     if !wide || !alike || form.rule.converted || form.rows != 16 || form.is_quad() {
         return false;
     }
-    // Not in place, as the registers are read meanwhile.
-    let mut fragments = core.fragments.take().unwrap_or_else(Fragments::none);
+    let fragments = fragments.get_or_insert_with(Fragments::none);
     // SAFETY: passed on.
-    let done = unsafe { product(core, &mut fragments, form, operands) }.is_some();
-    core.fragments = Some(fragments);
-    done
+    unsafe { product(fragments, form, operands) }.is_some()
 }
 
 /// # Safety
 /// As for [`super::multiply`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-unsafe fn product(
-    core: &mut Core,
-    fragments: &mut Fragments,
-    form: &Multiply,
-    operands: &Operands,
-) -> Option<()> {
+unsafe fn product(fragments: &mut Fragments, form: &Multiply, operands: &Operands) -> Option<()> {
     // SAFETY: by the contract.
-    let (a, b) = unsafe { fragments.both(core, [form.a, form.b], operands)? };
+    let (a, b) = unsafe { fragments.both([form.a, form.b], operands)? };
     // Elements of 8 bits have a lag, some of zero, and may have scales.
     let plain = form.a.bits() > 8;
     let offsets = if plain {
         Offsets { row: all(0), column: [0; 8] }
     } else {
         // SAFETY: by the contract.
-        unsafe { offsets(core, form, operands.scales)? }
+        unsafe { offsets(form, operands.scales)? }
     };
     // SAFETY: by the contract.
-    let mut c = unsafe { sums(core, operands.c) };
+    let mut c = unsafe { sums(operands.c) };
     let steps = if form.rule.halves { 2 } else { 1 };
     let depth = form.depth / steps;
     for step in 0..steps {
-        let sums =
-            Step { fraction: form.rule.fraction, offsets: &offsets, first: step * depth, a, b };
+        let sums = Step { rule: form.rule, offsets: &offsets, first: step * depth, a, b };
         let inside = match (depth, plain) {
             (4, true) => sums.add::<4, true>(&mut c),
             (8, true) => sums.add::<8, true>(&mut c),
             (16, true) => sums.add::<16, true>(&mut c),
             (16, false) => sums.add::<16, false>(&mut c),
+            (32, true) => sums.add::<32, true>(&mut c),
             (32, false) => sums.add::<32, false>(&mut c),
+            (64, false) => sums.add::<64, false>(&mut c),
             _ => false,
         };
         if !inside {
@@ -111,7 +106,7 @@ unsafe fn product(
         }
     }
     // SAFETY: by the contract.
-    unsafe { store(core, operands.d, &c) };
+    unsafe { store(operands.d, &c) };
     Some(())
 }
 
@@ -121,13 +116,13 @@ unsafe fn product(
 /// `scales` must be the scales' registers, where the form has them.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn offsets(core: &Core, form: &Multiply, scales: &[Slot]) -> Option<Offsets> {
+unsafe fn offsets(form: &Multiply, scales: &[*const Register]) -> Option<Offsets> {
     let mut out = Offsets { row: all(lag(form) << 23), column: [0; 8] };
     if form.scale.is_none() {
         return Some(out);
     }
     // SAFETY: by the contract.
-    let bytes = unsafe { block::bytes(core, scales, 1) };
+    let bytes = unsafe { block::bytes(scales, 1) };
     let exponent = |byte: u8| {
         let exponent = i32::from(byte) - 127;
         (exponent.abs() <= SCALES).then_some(exponent << 23)
@@ -147,7 +142,7 @@ unsafe fn offsets(core: &Core, form: &Multiply, scales: &[Slot]) -> Option<Offse
 
 /// A part of K that is added at once.
 struct Step<'a> {
-    fraction: i32,
+    rule: Rule,
     offsets: &'a Offsets,
     /// Its first element.
     first: usize,
@@ -159,9 +154,9 @@ impl Step<'_> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn add<const K: usize, const PLAIN: bool>(&self, c: &mut [__m512; 8]) -> bool {
-        let &Step { fraction, offsets, first, a, b } = self;
+        let &Step { rule, offsets, first, a, b } = self;
         Stretch::<K>::at(first, a, b)
-            .is_some_and(|from| Products::<K, PLAIN> { fraction, offsets, from }.add(c))
+            .is_some_and(|from| Products::<K, PLAIN> { rule, offsets, from }.add(c))
     }
 }
 
@@ -225,7 +220,7 @@ struct Watch {
 
 /// Products of `K` elements, to be added to C. `PLAIN`: there are no offsets.
 struct Products<'a, const K: usize, const PLAIN: bool> {
-    fraction: i32,
+    rule: Rule,
     offsets: &'a Offsets,
     from: Stretch<'a, K>,
 }
@@ -258,7 +253,7 @@ impl<const K: usize, const PLAIN: bool> Products<'_, K, PLAIN> {
         c: &mut [__m512],
         watch: &mut Watch,
     ) -> __m512i {
-        let fraction = self.fraction;
+        let fraction = self.rule.fraction;
         let highest = ((fraction + 254) as u32) << 23;
         if PLAIN {
             bytes = _mm512_max_epu8(bytes, _mm512_set1_epi8(FLOOR as i8));
@@ -289,6 +284,7 @@ impl<const K: usize, const PLAIN: bool> Products<'_, K, PLAIN> {
             down[at] = _mm512_castsi512_ps(_mm512_sub_epi32(largest, all(fraction << 23)));
             total[at] = _mm512_cvttps_epi32(_mm512_mul_ps(c[at], _mm512_castsi512_ps(up)));
         }
+        let kept = _mm512_castsi512_ps(all(self.rule.mask() as i32));
         let mut others = all(0);
         for chunk in 0..K.div_ceil(CHUNK) {
             let mut part = [all(0); 4];
@@ -311,7 +307,9 @@ impl<const K: usize, const PLAIN: bool> Products<'_, K, PLAIN> {
             }
         }
         for at in 0..4 {
-            c[at] = _mm512_mul_ps(_mm512_cvt_roundepi32_ps::<CUT>(total[at]), down[at]);
+            let sum = _mm512_mul_ps(_mm512_cvt_roundepi32_ps::<CUT>(total[at]), down[at]);
+            // Only sums of 8-bit elements have fewer bits than an `f32`.
+            c[at] = if PLAIN { sum } else { _mm512_and_ps(sum, kept) };
         }
         others
     }

@@ -16,12 +16,10 @@
 use std::arch::x86_64::*;
 
 use super::{CUT, Lanes, all, every, exponent, halves, moderate, power, store, sums, tall};
-use crate::exec::Core;
 use crate::exec::matrix::block::{FRACTION, GROUPS};
 use crate::exec::matrix::element::ZERO_EXPONENT;
-use crate::exec::matrix::fragment::Operands;
+use crate::exec::matrix::fragment::{Operands, Register};
 use crate::exec::matrix::{Multiply, Scale, ScaleFormat};
-use crate::program::Slot;
 
 /// Exponents of `ue8m0` scales that are done here: products then stay far from the ends of `f32`.
 const NEAR: i32 = 40;
@@ -86,12 +84,17 @@ fn scale(format: ScaleFormat, words: __m512i, at: u32) -> Option<(__m512, __m512
 /// Scale words of the 16 rows in the order of vectors, and of the eight columns, twice.
 ///
 /// # Safety
-/// `scales` must be registers of the warp.
+/// `scales` must be valid.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn words(core: &Core, a: Slot, thread_a: i32, b: Slot, thread_b: i32) -> [__m512i; 2] {
+unsafe fn words(
+    a: *const Register,
+    thread_a: i32,
+    b: *const Register,
+    thread_b: i32,
+) -> [__m512i; 2] {
     // SAFETY: by the contract.
-    let [a, b] = unsafe { [halves(core, a), halves(core, b)] };
+    let [a, b] = unsafe { [halves(a), halves(b)] };
     // Row i + 4·z is q + 8·h with q = i + 4·(z mod 2), h = z / 2: lane 4·q + 2·s + h.
     let rows = _mm512_setr_epi32(0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
     let columns = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
@@ -104,22 +107,22 @@ unsafe fn words(core: &Core, a: Slot, thread_a: i32, b: Slot, thread_b: i32) -> 
 /// # Safety
 /// As for [`super::multiply`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) -> bool {
+pub unsafe fn multiply(form: &Multiply, operands: &Operands) -> bool {
     let Some(Scale { vectors, format }) = form.scale else { return false };
     let &[scale_a, byte_a, thread_a, scale_b, byte_b, thread_b] = operands.scales else {
         return false;
     };
     // SAFETY: by the contract.
-    let mut c = unsafe { sums(core, operands.c) };
+    let mut c = unsafe { sums(operands.c) };
     if !moderate(&c) {
         return false;
     }
     // Selectors are constants of the instruction, the same in every lane.
     // SAFETY: by the contract.
-    let selector = |slot: Slot| unsafe { (*core.lanes_of::<u32>(slot))[0] };
+    let selector = |register: *const Register| unsafe { (*register).0[0] };
     let threads = [(selector(thread_a) & 1) as i32, (selector(thread_b) & 3) as i32];
     // SAFETY: by the contract.
-    let [rows, columns] = unsafe { words(core, scale_a, threads[0], scale_b, threads[1]) };
+    let [rows, columns] = unsafe { words(scale_a, threads[0], scale_b, threads[1]) };
     let byte = |first: u32, group: usize| 8 * ((first + (group * vectors / GROUPS) as u32) & 3);
     let zero = _mm512_setzero_si512();
     let mut left = [(_mm512_setzero_ps(), _mm512_setzero_ps()); GROUPS];
@@ -142,12 +145,12 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) ->
     let mut begin = [Lanes([0i32; 32]); 2];
     for r in 0..2 {
         // SAFETY: by the contract.
-        let rows = unsafe { tall(core, operands.a[2 * r], operands.a[2 * r + 1]) };
+        let rows = unsafe { tall(operands.a[2 * r], operands.a[2 * r + 1]) };
         for (t, word) in rows.into_iter().enumerate() {
             a[4 * r + t] = nibbles(word, table(BIAS));
         }
         // SAFETY: by the contract.
-        for (half, words) in unsafe { halves(core, operands.b[r]) }.into_iter().enumerate() {
+        for (half, words) in unsafe { halves(operands.b[r]) }.into_iter().enumerate() {
             let [low, high] = nibbles(words, table(0));
             let bias = _mm512_set1_epi8(BIAS);
             let excess = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(zero, bias, low), bias, high);
@@ -194,7 +197,7 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) ->
         *c = _mm512_scalef_round_ps::<CUT>(rounded, down);
     }
     // SAFETY: by the contract.
-    unsafe { store(core, operands.d, &c) };
+    unsafe { store(operands.d, &c) };
     true
 }
 

@@ -11,13 +11,11 @@ use super::elements::Kind;
 use super::left::Left;
 use super::right::Right;
 use super::{all, halves};
-use crate::exec::Core;
 use crate::exec::matrix::element::Element;
-use crate::exec::matrix::fragment::Operands;
-use crate::program::Slot;
+use crate::exec::matrix::fragment::{Operands, Register};
 
 /// Most elements in a row of A.
-pub const DEPTH: usize = 32;
+pub const DEPTH: usize = 64;
 
 /// Fragments of A, and of B, that are kept.
 const KEPT: [usize; 2] = [4, 8];
@@ -50,17 +48,17 @@ impl<const VECTORS: usize> Origin<VECTORS> {
     /// Whether the registers still hold these elements.
     ///
     /// # Safety
-    /// `slots` must be registers of the warp.
+    /// `registers` must be valid.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub unsafe fn is(&self, core: &Core, element: Element, slots: &[Slot]) -> bool {
-        if self.element != Some(element) || self.used != 2 * slots.len() {
+    pub unsafe fn is(&self, element: Element, registers: &[*const Register]) -> bool {
+        if self.element != Some(element) || self.used != 2 * registers.len() {
             return false;
         }
         let mut different = all(0);
-        for (kept, &slot) in self.registers.chunks_exact(2).zip(slots) {
+        for (kept, &register) in self.registers.chunks_exact(2).zip(registers) {
             // SAFETY: by the contract.
-            let [low, high] = unsafe { halves(core, slot) };
+            let [low, high] = unsafe { halves(register) };
             // different | (kept ^ held)
             different = _mm512_ternarylogic_epi32::<0xf6>(different, kept[0], low);
             different = _mm512_ternarylogic_epi32::<0xf6>(different, kept[1], high);
@@ -69,15 +67,15 @@ impl<const VECTORS: usize> Origin<VECTORS> {
     }
 
     /// # Safety
-    /// `slots` must be registers of the warp.
+    /// `registers` must be valid.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub unsafe fn keep(&mut self, core: &Core, element: Element, slots: &[Slot]) {
+    pub unsafe fn keep(&mut self, element: Element, registers: &[*const Register]) {
         self.element = Some(element);
-        self.used = 2 * slots.len();
-        for (kept, &slot) in self.registers.chunks_exact_mut(2).zip(slots) {
+        self.used = 2 * registers.len();
+        for (kept, &register) in self.registers.chunks_exact_mut(2).zip(registers) {
             // SAFETY: by the contract.
-            kept.copy_from_slice(&unsafe { halves(core, slot) });
+            kept.copy_from_slice(&unsafe { halves(register) });
         }
     }
 }
@@ -94,22 +92,21 @@ impl Fragments {
     /// A and B, taken apart, unless one has infinities, NaN or numbers far from 1.
     ///
     /// # Safety
-    /// The operands must be registers of the warp: four or two of A, and half as many of B.
+    /// The operands must be valid: eight, four or two of A, and half as many of B.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub unsafe fn both(
         &mut self,
-        core: &Core,
         elements: [Element; 2],
         operands: &Operands,
     ) -> Option<(&Left, &Right)> {
         // SAFETY: passed on.
         unsafe {
             match Kind::of(elements[0]) {
-                Kind::Half => self.of::<{ Kind::Half as usize }>(core, elements, operands),
-                Kind::Byte => self.of::<{ Kind::Byte as usize }>(core, elements, operands),
-                Kind::Brain => self.of::<{ Kind::Brain as usize }>(core, elements, operands),
-                Kind::Single => self.of::<{ Kind::Single as usize }>(core, elements, operands),
+                Kind::Half => self.of::<{ Kind::Half as usize }>(elements, operands),
+                Kind::Byte => self.of::<{ Kind::Byte as usize }>(elements, operands),
+                Kind::Brain => self.of::<{ Kind::Brain as usize }>(elements, operands),
+                Kind::Single => self.of::<{ Kind::Single as usize }>(elements, operands),
             }
         }
     }
@@ -122,7 +119,6 @@ impl Fragments {
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn of<const KIND: usize>(
         &mut self,
-        core: &Core,
         [of_a, of_b]: [Element; 2],
         Operands { a, b, .. }: &Operands,
     ) -> Option<(&Left, &Right)> {
@@ -130,14 +126,14 @@ impl Fragments {
         let right = &mut self.right[place(b, 2) % KEPT[1]];
         // SAFETY: by the contract.
         let ready = unsafe {
-            (left.origin.is(core, of_a, a) || left.fill::<KIND>(core, of_a, a))
-                && (right.origin.is(core, of_b, b) || right.fill::<KIND>(core, of_b, b))
+            (left.origin.is(of_a, a) || left.fill::<KIND>(of_a, a))
+                && (right.origin.is(of_b, b) || right.fill::<KIND>(of_b, b))
         };
         ready.then_some((left, right))
     }
 }
 
 /// A number for fragments of `size` registers each, the next one for those that follow them.
-fn place(slots: &[Slot], size: usize) -> usize {
-    slots.first().map_or(0, |&slot| slot as usize / (128 * size))
+fn place(registers: &[*const Register], size: usize) -> usize {
+    registers.first().map_or(0, |&register| register as usize / (128 * size))
 }

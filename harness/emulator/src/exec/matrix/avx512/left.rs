@@ -5,14 +5,13 @@ use std::arch::x86_64::*;
 use super::elements::{Distances, Kind, are_near, values, widened};
 use super::fragments::{DEPTH, Origin};
 use super::{all, tall};
-use crate::exec::Core;
 use crate::exec::matrix::element::Element;
-use crate::program::Slot;
+use crate::exec::matrix::fragment::Register;
 
 /// A by elements `k` of its rows.
 #[derive(Clone, Copy)]
 pub struct Left {
-    pub origin: Origin<8>,
+    pub origin: Origin<16>,
     pub values: [__m512; DEPTH],
     /// The byte of the exponent four times over, for four columns at once.
     pub exponents: [__m512i; DEPTH],
@@ -31,9 +30,8 @@ impl Left {
     #[target_feature(enable = "avx512f,avx512bw")]
     pub unsafe fn fill<const KIND: usize>(
         &mut self,
-        core: &Core,
         element: Element,
-        slots: &[Slot],
+        registers: &[*const Register],
     ) -> bool {
         let kind = Kind::ALL[KIND];
         // The lower bytes of a word's halves, for all bytes of a word.
@@ -43,9 +41,9 @@ impl Left {
         };
         let copies = [copies(0), copies(2)];
         let mut furthest = all(0);
-        for (r, pair) in slots.chunks_exact(2).enumerate() {
+        for (r, pair) in registers.chunks_exact(2).enumerate() {
             // SAFETY: by the contract.
-            let words = unsafe { tall(core, pair[0], pair[1]) };
+            let words = unsafe { tall(pair[0], pair[1]) };
             for (t, word) in words.into_iter().enumerate() {
                 for (p, word) in
                     widened(kind, element, word).into_iter().take(kind.parts()).enumerate()
@@ -67,7 +65,7 @@ impl Left {
         let near = are_near(kind, furthest);
         if near {
             // SAFETY: by the contract.
-            unsafe { self.origin.keep(core, element, slots) };
+            unsafe { self.origin.keep(element, registers) };
         }
         near
     }

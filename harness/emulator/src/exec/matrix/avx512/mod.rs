@@ -30,10 +30,8 @@ pub use fragments::Fragments;
 
 use std::arch::x86_64::*;
 
-use super::fragment::Operands;
+use super::fragment::{Operands, Register};
 use super::{Element, Multiply};
-use crate::exec::Core;
-use crate::program::Slot;
 
 /// Rounding towards zero.
 const CUT: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -49,15 +47,19 @@ struct Lanes<T>([T; 32]);
 /// Multiply, or decline.
 ///
 /// # Safety
-/// The operands must be registers of the warp, as many as `form` says, and the processor must have
+/// The operands must be valid, as many as `form` says, and the processor must have
 /// the features of [`crate::exec::Level::Widest`].
 #[inline(always)]
-pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) -> bool {
+pub unsafe fn multiply(
+    fragments: &mut Option<Box<Fragments>>,
+    form: &Multiply,
+    operands: &Operands,
+) -> bool {
     // SAFETY: passed on.
     unsafe {
         match form.a {
-            Element::PackedE2m1 => fp4::multiply(core, form, operands),
-            _ => floats::multiply(core, form, operands),
+            Element::PackedE2m1 => fp4::multiply(form, operands),
+            _ => floats::multiply(fragments, form, operands),
         }
     }
 }
@@ -65,13 +67,13 @@ pub unsafe fn multiply(core: &mut Core, form: &Multiply, operands: &Operands) ->
 /// The two halves of a register.
 ///
 /// # Safety
-/// `slot` must be a register of the warp.
+/// `register` must be valid.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn halves(core: &Core, slot: Slot) -> [__m512i; 2] {
+unsafe fn halves(register: *const Register) -> [__m512i; 2] {
     // SAFETY: by the contract; a register has 32 lanes, aligned to 128 bytes.
     unsafe {
-        let lanes = core.lanes_of::<u32>(slot).cast::<__m512i>();
+        let lanes = register.cast::<__m512i>();
         [*lanes, *lanes.add(1)]
     }
 }
@@ -94,26 +96,26 @@ fn transpose(z: [__m512i; 4]) -> [__m512i; 4] {
 /// of C.
 ///
 /// # Safety
-/// The slots must be registers of the warp.
+/// The registers must be valid.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn tall(core: &Core, upper: Slot, lower: Slot) -> [__m512i; 4] {
+unsafe fn tall(upper: *const Register, lower: *const Register) -> [__m512i; 4] {
     // SAFETY: by the contract.
-    let ([a, b], [c, d]) = unsafe { (halves(core, upper), halves(core, lower)) };
+    let ([a, b], [c, d]) = unsafe { (halves(upper), halves(lower)) };
     transpose([a, b, c, d])
 }
 
 /// The columns of C.
 ///
 /// # Safety
-/// `slots` must be four registers of the warp.
+/// `registers` must be four, and valid.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn sums(core: &Core, slots: &[Slot]) -> [__m512; 8] {
+unsafe fn sums(registers: &[*const Register]) -> [__m512; 8] {
     let mut out = [_mm512_setzero_ps(); 8];
     for odd in 0..2 {
         // SAFETY: by the contract.
-        let columns = unsafe { tall(core, slots[odd], slots[odd + 2]) };
+        let columns = unsafe { tall(registers[odd], registers[odd + 2]) };
         for t in 0..4 {
             out[2 * t + odd] = _mm512_castsi512_ps(columns[t]);
         }
@@ -127,14 +129,14 @@ unsafe fn sums(core: &Core, slots: &[Slot]) -> [__m512; 8] {
 /// As for [`sums`].
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn store(core: &mut Core, slots: &[Slot], sums: &[__m512; 8]) {
+unsafe fn store(registers: &[*mut Register], sums: &[__m512; 8]) {
     for odd in 0..2 {
         let column = |t: usize| _mm512_castps_si512(sums[2 * t + odd]);
         let [a, b, c, d] = transpose([column(0), column(1), column(2), column(3)]);
-        for (slot, halves) in [(slots[odd], [a, b]), (slots[odd + 2], [c, d])] {
+        for (register, halves) in [(registers[odd], [a, b]), (registers[odd + 2], [c, d])] {
             // SAFETY: by the contract; as in `halves`.
             unsafe {
-                let lanes = core.lanes_of::<u32>(slot).cast::<__m512i>();
+                let lanes = register.cast::<__m512i>();
                 *lanes = halves[0];
                 *lanes.add(1) = halves[1];
             }

@@ -5,9 +5,8 @@ use std::arch::x86_64::*;
 use super::elements::{Distances, Kind, are_near, values, widened};
 use super::fragments::{DEPTH, Origin};
 use super::{all, halves};
-use crate::exec::Core;
 use crate::exec::matrix::element::Element;
-use crate::program::Slot;
+use crate::exec::matrix::fragment::Register;
 
 /// B by elements `k` of its columns.
 #[derive(Clone, Copy)]
@@ -17,7 +16,7 @@ pub struct Right {
     pub values: [[[f32; 8]; 8]; DEPTH / 8],
     /// The bytes of columns 0 to 3, and of 4 to 7.
     pub exponents: [[u32; DEPTH]; 2],
-    pub origin: Origin<4>,
+    pub origin: Origin<8>,
 }
 
 impl Right {
@@ -35,25 +34,24 @@ impl Right {
     #[target_feature(enable = "avx512f,avx512bw")]
     pub unsafe fn fill<const KIND: usize>(
         &mut self,
-        core: &Core,
         element: Element,
-        slots: &[Slot],
+        registers: &[*const Register],
     ) -> bool {
         let kind = Kind::ALL[KIND];
         let mut furthest = all(0);
         for group in 0..2 {
             // Words that make eight elements each, or four, for four columns.
-            let mut words = [all(0); 4];
-            for (r, &slot) in slots.iter().enumerate().take(2) {
+            let mut words = [all(0); 8];
+            for (r, &register) in registers.iter().enumerate().take(4) {
                 // SAFETY: by the contract.
-                let word = unsafe { halves(core, slot) }[group];
+                let word = unsafe { halves(register) }[group];
                 for (p, word) in
                     widened(kind, element, word).into_iter().take(kind.parts()).enumerate()
                 {
                     words[r * kind.parts() + p] = word;
                 }
             }
-            let count = slots.len() * kind.parts();
+            let count = registers.len() * kind.parts();
             for (pair, words) in words.chunks_exact(2).take(count.div_ceil(2)).enumerate() {
                 self.put(kind, group, pair, [words[0], words[1]]);
                 let even = Distances::of(kind, words[0]);
@@ -68,7 +66,7 @@ impl Right {
         let near = are_near(kind, furthest);
         if near {
             // SAFETY: by the contract.
-            unsafe { self.origin.keep(core, element, slots) };
+            unsafe { self.origin.keep(element, registers) };
         }
         near
     }
@@ -102,8 +100,8 @@ impl Right {
             Kind::Single => {
                 let [first, second] =
                     fours(_mm512_castsi512_ps(words[0]), _mm512_castsi512_ps(words[1]));
-                store(0, 0, first);
-                store(0, 1, second);
+                store(pair, 0, first);
+                store(pair, 1, second);
             }
         }
     }
@@ -123,7 +121,9 @@ impl Right {
         let across = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         let words = _mm512_permutexvar_epi32(across, in_lanes(bytes, order(kind)));
         let columns = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
-        let exponents = &mut self.exponents[group][16 * (pair % 2)..][..16];
+        // Of `tf32` a pair makes eight elements; what is stored behind them, the next one overwrites.
+        let first = 2 * kind.run() * (pair % (DEPTH / 16));
+        let exponents = &mut self.exponents[group][first..][..16];
         // SAFETY: 16 words.
         unsafe {
             _mm512_storeu_si512(exponents.as_mut_ptr().cast(), in_lanes(words, columns));
