@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use emulator::{Config, Machine};
-use yardstick::{MMA_STEPS, PTX, Yardstick};
+use yardstick::{MMA_STEPS, PTX, WGMMA_STEPS, Yardstick};
 
 /// Million warp instructions a second, and the ratio to native, that the emulator shall reach.
 const BARS: [(&str, f64, f64); 4] = [
@@ -158,6 +158,12 @@ fn tensor_cores() {
             None => println!("{form:32} {rate:9.2}"),
         }
     }
+    println!("\nthousand million multiply-adds a second, one thread");
+    let yardstick = Yardstick::new("wgmma", ONE());
+    let groups = yardstick.run().warps / 4;
+    let seconds = median(processor_time, || drop(yardstick.run()));
+    let rate = (groups * WGMMA_STEPS * 64 * 256 * 16) as f64 / seconds / 1e9;
+    println!("{:32} {}", "wgmma m64n256k16 f16", against(rate, 16.0));
 }
 
 /// From text to programs ready to run, every kernel of every module.

@@ -159,6 +159,8 @@ pub struct Program {
     pub local_bytes: u32,
     /// What the `mma` instructions multiply.
     pub multiplies: Vec<crate::exec::matrix::Product>,
+    /// What the `wgmma` instructions multiply.
+    pub wgmmas: Vec<crate::exec::matrix::WarpgroupMultiply>,
     /// What the video instructions do.
     pub videos: Vec<crate::isa::video::Plan>,
     /// What the `wmma` loads and stores move.

@@ -69,6 +69,41 @@ fn mma(form: &str, scales: &str, fresh: bool) -> String {
 /// Of each warp of [`Yardstick::new`]`("mma_…")`, which are 64.
 pub const MMA_STEPS: u64 = 1024;
 
+/// `wgmma` of 64 rows, 256 columns and K = 16, four in a group that is waited for, as kernels with tiles of 64 along K have
+/// them: A and B in shared memory, rows of 128 bytes, swizzled.
+fn wgmma() -> String {
+    let d: Vec<String> = (0..128).map(|i| format!("%d{i}")).collect();
+    let d = d.join(", ");
+    let begin: String = (0..128).map(|i| format!("mov.f32 %d{i}, 0f00000000;\n")).collect();
+    let body: String = (0..4)
+        .map(|step| {
+            format!(
+                "add.u64 %x, %a, {};\nadd.u64 %y, %b, {};\n\
+                 wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {{{d}}}, %x, %y, 1, 1, 1, 0, 0;\n",
+                2 * step,
+                2 * step
+            )
+        })
+        .collect();
+    // 8 KiB of A, 32 KiB of B; a descriptor holds its start in units of 16 bytes.
+    format!(
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry wgmma(.param .u64 z)\n{{\n\
+         .shared .align 1024 .b8 s[40960];\n.reg .pred %q;\n.reg .b32 %n, %t, %u;\n.reg .f32 %d<128>;\n\
+         .reg .b64 %a, %b, %x, %y;\n\
+         mov.u32 %t, %tid.x;\nshl.b32 %n, %t, 2;\nmov.u32 %u, s;\nshr.u32 %u, %u, 4;\ncvt.u64.u32 %a, %u;\n\
+         FILL:\nmov.u32 %u, s;\nadd.u32 %u, %u, %n;\nmad.lo.u32 %t, %n, 40503, 0x3c003800;\n\
+         and.b32 %t, %t, 0xbfff3fff;\nst.shared.b32 [%u], %t;\nadd.u32 %n, %n, 512;\n\
+         setp.lt.u32 %q, %n, 40960;\n@%q bra FILL;\nfence.proxy.async;\nbar.sync 0;\n\
+         or.b64 %a, %a, 0x4000004000000000;\nadd.u64 %b, %a, 512;\n{begin}mov.u32 %n, 0;\n\
+         LOOP:\nwgmma.fence.sync.aligned;\n{body}wgmma.commit_group.sync.aligned;\n\
+         wgmma.wait_group.sync.aligned 0;\nadd.u32 %n, %n, 4;\nsetp.lt.u32 %q, %n, {WGMMA_STEPS};\n\
+         @%q bra LOOP;\nret;\n}}\n"
+    )
+}
+
+/// Of each of the two warpgroups of `wgmma`.
+pub const WGMMA_STEPS: u64 = 64;
+
 /// A kernel with its buffers.
 pub struct Yardstick {
     machine: Machine,
@@ -84,6 +119,7 @@ impl Yardstick {
         let text = match name {
             "alu_mix" => alu_mix(),
             "mma_f16" => mma("m16n8k16.row.col.f32.f16.f16.f32", "", false),
+            "wgmma" => wgmma(),
             "mma_f16_fresh" => mma("m16n8k16.row.col.f32.f16.f16.f32", "", true),
             "mma_fp4" => mma(
                 "m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
@@ -122,6 +158,10 @@ impl Yardstick {
             "alu_mix" | "mma_f16" | "mma_f16_fresh" | "mma_fp4" => {
                 params.extend(memory(8).to_le_bytes());
                 ([if name == "alu_mix" { 64 } else { 8 }, 1, 1], [256, 1, 1])
+            }
+            "wgmma" => {
+                params.extend(memory(8).to_le_bytes());
+                ([2, 1, 1], [128, 1, 1])
             }
             "k3_fma" => {
                 params.extend(memory(16384 * 4).to_le_bytes());

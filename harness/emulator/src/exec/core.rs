@@ -67,6 +67,8 @@ pub struct Core<'a> {
     pub local_len: u64,
     /// The warp's asynchronous copies.
     pub pending: *mut super::copy_async::Pending,
+    /// The warp's sums of `wgmma` that nobody has waited for.
+    pub in_flight: *mut super::matrix::InFlight,
     /// Which of the warp's registers hold something, where the launch is sanitized.
     pub defined: *mut crate::sanitize::Registers,
     /// Matrix fragments taken apart, once there are some.

@@ -200,6 +200,7 @@ impl<'a> Host<'a> {
             local: std::ptr::null_mut(),
             local_len: u64::from(program.local_bytes),
             pending: std::ptr::null_mut(),
+            in_flight: std::ptr::null_mut(),
             defined: std::ptr::null_mut(),
             fragments: None,
             dice: launch.seed.map(Dice::new),

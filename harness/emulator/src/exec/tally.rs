@@ -47,6 +47,15 @@ pub struct Traffic {
     pub local_requests: u64,
     pub local_sectors: u64,
     pub atomics: u64,
+    /// Bytes of shared memory that tensor cores read by themselves, as operands of `wgmma` and `tcgen05`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tensor_shared_bytes: u64,
+}
+
+/// What is not written down where there is none of it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What went to global memory, or came from there.
@@ -98,6 +107,7 @@ impl Traffic {
         self.local_requests += other.local_requests;
         self.local_sectors += other.local_sectors;
         self.atomics += other.atomics;
+        self.tensor_shared_bytes += other.tensor_shared_bytes;
     }
 
     /// Where a request to global memory counts.

@@ -24,6 +24,7 @@ mod standing;
 
 use super::copy_async::Pending;
 use super::core::Wait;
+use super::matrix::InFlight;
 use super::straight::{run_all, run_some, run_watched};
 use super::{Core, Flow};
 use crate::fault::FaultKind;
@@ -74,6 +75,7 @@ pub struct Warp {
     registers: Registers,
     local: Vec<u8>,
     pending: Pending,
+    in_flight: InFlight,
     /// Where the launch is sanitized.
     defined: Option<Defined>,
     splits: Vec<Split>,
@@ -108,6 +110,7 @@ impl Warp {
             registers: Registers(vec![Line([0; SLOT]); program.slots]),
             local: vec![0; 32 * program.local_bytes as usize],
             pending: Pending::default(),
+            in_flight: InFlight::default(),
             defined: (!program.effects.is_empty()).then(|| Defined::new(program)),
             splits: Vec::new(),
             live: 0,
@@ -121,6 +124,7 @@ impl Warp {
     /// Stand at the entry with the lanes of `mask`.
     pub fn start(&mut self, program: &Program, mask: u32) {
         self.pending.clear();
+        self.in_flight.clear();
         if let Some(defined) = &mut self.defined {
             defined.start(program);
         }
@@ -195,6 +199,7 @@ impl Warp {
         core.registers = self.registers.0.as_mut_ptr().cast();
         core.local = self.local.as_mut_ptr();
         core.pending = &raw mut self.pending;
+        core.in_flight = &raw mut self.in_flight;
         core.defined = self.defined.as_mut().map_or(std::ptr::null_mut(), |defined| defined);
         let program = core.program;
         core.polled = None;

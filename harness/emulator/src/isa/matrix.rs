@@ -53,6 +53,135 @@ macro_rules! wmma {
     };
 }
 
+/// N in steps of 8, with this K.
+macro_rules! every_n {
+    ($k:literal) => {
+        concat!(
+            ".{m64n8k",
+            $k,
+            "|m64n16k",
+            $k,
+            "|m64n24k",
+            $k,
+            "|m64n32k",
+            $k,
+            "|m64n40k",
+            $k,
+            "|m64n48k",
+            $k,
+            "|m64n56k",
+            $k,
+            "|m64n64k",
+            $k,
+            "|m64n72k",
+            $k,
+            "|m64n80k",
+            $k,
+            "|m64n88k",
+            $k,
+            "|m64n96k",
+            $k,
+            "|m64n104k",
+            $k,
+            "|m64n112k",
+            $k,
+            "|m64n120k",
+            $k,
+            "|m64n128k",
+            $k,
+            "|m64n136k",
+            $k,
+            "|m64n144k",
+            $k,
+            "|m64n152k",
+            $k,
+            "|m64n160k",
+            $k,
+            "|m64n168k",
+            $k,
+            "|m64n176k",
+            $k,
+            "|m64n184k",
+            $k,
+            "|m64n192k",
+            $k,
+            "|m64n200k",
+            $k,
+            "|m64n208k",
+            $k,
+            "|m64n216k",
+            $k,
+            "|m64n224k",
+            $k,
+            "|m64n232k",
+            $k,
+            "|m64n240k",
+            $k,
+            "|m64n248k",
+            $k,
+            "|m64n256k",
+            $k,
+            "}"
+        )
+    };
+}
+
+/// N of integers: 8, 16, 24, 32, then in steps of 16. (The manual's list ends at 224; `ptxas` takes more.)
+macro_rules! integer_n {
+    ($k:literal) => {
+        concat!(
+            ".{m64n8k",
+            $k,
+            "|m64n16k",
+            $k,
+            "|m64n24k",
+            $k,
+            "|m64n32k",
+            $k,
+            "|m64n48k",
+            $k,
+            "|m64n64k",
+            $k,
+            "|m64n80k",
+            $k,
+            "|m64n96k",
+            $k,
+            "|m64n112k",
+            $k,
+            "|m64n128k",
+            $k,
+            "|m64n144k",
+            $k,
+            "|m64n160k",
+            $k,
+            "|m64n176k",
+            $k,
+            "|m64n192k",
+            $k,
+            "|m64n208k",
+            $k,
+            "|m64n224k",
+            $k,
+            "|m64n240k",
+            $k,
+            "|m64n256k",
+            $k,
+            "}"
+        )
+    };
+}
+
+/// Dense and sparse, which has twice the K.
+macro_rules! wgmma {
+    ($sparse:literal, $n:ident, $k:literal, $types:literal) => {
+        row!(
+            concat!("wgmma .mma_async ", $sparse, " .sync .aligned ", $n!($k), " ", $types),
+            Matrix,
+            Kind::Wgmma(thrice!(matrix::wgmma, matrix::wgmma_widest))
+        )
+    };
+}
+
 #[rustfmt::skip]
 pub const ROWS: &[Row] = &[
     mma!(".m8n8k4 .{row|col} .{row|col} .{f16|f32} .f16 .f16 .{f16|f32}"),
@@ -86,5 +215,19 @@ pub const ROWS: &[Row] = &[
     wmma!(".{row|col} .{row|col} .{m16n16k16|m8n32k16|m32n8k16} .s32 .{s8|u8} .{s8|u8} .s32 .satfinite?"),
     wmma!(".row .col .m8n8k32 .s32 .{s4|u4} .{s4|u4} .s32 .satfinite?"),
     wmma!(".{and|xor} .popc .row .col .m8n8k128 .s32 .b1 .b1 .s32"),
+    wgmma!("", every_n, "16", ".{f16|f32} .f16 .f16"),
+    wgmma!("", every_n, "16", ".f32 .bf16 .bf16"),
+    wgmma!("", every_n, "8", ".f32 .tf32 .tf32"),
+    wgmma!("", every_n, "32", ".{f16|f32} .{e4m3|e5m2} .{e4m3|e5m2}"),
+    wgmma!("", integer_n, "32", ".satfinite? .s32 .{s8|u8} .{s8|u8}"),
+    wgmma!("", integer_n, "256", ".s32 .b1 .b1 .and .popc"),
+    wgmma!(".sp", every_n, "32", ".{f16|f32} .f16 .f16"),
+    wgmma!(".sp", every_n, "32", ".f32 .bf16 .bf16"),
+    wgmma!(".sp", every_n, "16", ".f32 .tf32 .tf32"),
+    wgmma!(".sp", every_n, "64", ".{f16|f32} .{e4m3|e5m2} .{e4m3|e5m2}"),
+    wgmma!(".sp", integer_n, "64", ".satfinite? .s32 .{s8|u8} .{s8|u8}"),
+    row!("wgmma .fence .sync .aligned", Other, Kind::Nothing),
+    row!("wgmma .commit_group .sync .aligned", Other, Kind::Plain(once!(matrix::commit))),
+    row!("wgmma .wait_group .sync .aligned", Other, Kind::WgmmaWait(once!(matrix::wait))),
     row!("movmatrix .sync .aligned .m8n8 .trans .b16", "n=n", Matrix, once!(matrix::transpose)),
 ];

@@ -162,6 +162,10 @@ pub enum Kind {
     /// What reaches tensor memory for a warp.
     TensorMemory(Handlers),
     Mma(Handlers),
+    /// `wgmma.mma_async`.
+    Wgmma(Handlers),
+    /// `wgmma.wait_group`.
+    WgmmaWait(Handlers),
     /// `wmma.load` and `wmma.store`.
     WmmaMove(Handlers),
     /// `wmma.mma`.

@@ -110,6 +110,7 @@ pub fn emit(
         stack: frame.stack,
         local_bytes: frame.local_bytes.next_multiple_of(16),
         multiplies: frame.multiplies.into_iter().map(Into::into).collect(),
+        wgmmas: frame.wgmmas,
         videos: frame.videos,
         tiles: frame.tiles,
         effects: done,

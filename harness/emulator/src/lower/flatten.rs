@@ -108,6 +108,9 @@ pub struct Frame {
     pub locations: Vec<ast::SourceLocation>,
     pub messages: Vec<String>,
     pub multiplies: Vec<crate::exec::matrix::Multiply>,
+    pub wgmmas: Vec<crate::exec::matrix::WarpgroupMultiply>,
+    /// Registers of D of every `wgmma`.
+    pub sums: Vec<Reg>,
     pub videos: Vec<isa::video::Plan>,
     pub tiles: Vec<crate::exec::matrix::Tile>,
     /// Whether launches will be sanitized.

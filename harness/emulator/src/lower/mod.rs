@@ -41,6 +41,7 @@ mod tcgen05;
 mod variables;
 mod video;
 mod warp;
+mod wgmma;
 mod wmma;
 
 use std::collections::HashMap;
@@ -158,6 +159,8 @@ pub struct Op {
     pub origin: u32,
     /// Goes to memory: has a place in the allocation cache, and is counted.
     pub memory: bool,
+    /// Writes the sums of `wgmma` that are in flight, to registers in the list.
+    pub delivers: bool,
     /// Copies `a` to `dst` and does nothing else.
     pub copy: bool,
     /// For the sanitizer; the instruction's, unless it is said here.
@@ -180,6 +183,7 @@ impl Op {
             imm: 0,
             origin,
             memory: false,
+            delivers: false,
             copy: false,
             deed: None,
         }

@@ -7,6 +7,7 @@
 use super::effects;
 use super::flatten::{Base, Flat, Flattened, Frame, Item, Value};
 use super::outlined::Body;
+use super::wgmma;
 use super::{Block, End, LowerError, Op, Reg, Registers};
 use crate::exec::system::NO_RESULT;
 use crate::exec::{Core, Flow, Handlers, once};
@@ -65,6 +66,14 @@ pub fn select(flat: Flattened) -> Result<Selected, LowerError> {
         }
     }
     selector.finish(current, End::Leave, first);
+    let mut sums = std::mem::take(&mut selector.frame.sums);
+    sums.sort_unstable();
+    sums.dedup();
+    for op in selector.blocks.iter_mut().flat_map(|block| &mut block.ops) {
+        if op.delivers {
+            wgmma::deliver(op, &sums);
+        }
+    }
     let Selector { blocks, registers, frame, labels, .. } = selector;
     Ok(Selected { blocks, registers, frame, labels, bodies: flat.bodies })
 }
@@ -271,6 +280,8 @@ impl Selector {
             Kind::WmmaMove(handlers) => self.wmma_move(handlers, modifiers, flat),
             Kind::WmmaMultiply(handlers) => self.wmma_multiply(handlers, modifiers, flat),
             Kind::Mma(handlers) => self.mma(handlers, modifiers, flat),
+            Kind::Wgmma(handlers) => self.wgmma(handlers, modifiers, flat),
+            Kind::WgmmaWait(handlers) => self.wait_for_sums(handlers, operands),
             Kind::LoadRows(handlers) | Kind::StoreRows(handlers) => {
                 self.rows(handlers, modifiers, flat)
             }

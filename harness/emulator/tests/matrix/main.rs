@@ -6,6 +6,7 @@ mod float;
 mod layout;
 mod rows;
 mod warp;
+mod warpgroup;
 mod wmma;
 
 use float::{Format, Rule};

@@ -33,8 +33,9 @@
 pub struct Descriptor {
     /// Where the matrix starts, in the shared memory of the CTA; 18 bits.
     pub start: u32,
-    /// Between atoms along a row's direction. K-major matrices with a swizzle do not use it, and public kernels
-    /// leave there what they like.
+    /// Between atoms along a row's direction. A K-major matrix whose rows are no longer than an atom's does not use it,
+    /// and public kernels leave there what they like. (The manual calls it unused with every swizzle, but B of sparse
+    /// products has 64 bytes along K, and an H200 takes it to get from one row of 32 bytes to the next.)
     pub leading: u32,
     /// Between atoms across.
     pub stride: u32,
@@ -54,6 +55,14 @@ pub enum Swizzle {
     B128,
     /// 128 bytes, in pieces of 32.
     B128In32,
+}
+
+/// The direction in which elements are neighbours in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Major {
+    K,
+    /// M of A, or N of B.
+    Mn,
 }
 
 /// Why 64 bits are no descriptor of `tcgen05`. Every value is one of `wgmma`, which ignores what it does not use.
@@ -95,6 +104,10 @@ impl Descriptor {
     ///
     /// # Errors
     /// Says which field has a value that the manual does not allow.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "tcgen05.mma, which reads them, is not there yet")
+    )]
     pub fn of_tcgen05(bits: u64) -> Result<Self, Malformed> {
         let constant = field(bits, 46, 3);
         if constant != 1 {
@@ -125,18 +138,23 @@ impl Descriptor {
     /// Address of byte `byte` along K of row `row` of M or N, of a K-major matrix. The [`PIECE`] that it lies in
     /// is contiguous.
     pub fn k_major(&self, row: u32, byte: u32) -> u32 {
-        let (atom, within) = (row / 8, row % 8);
-        let at = match self.swizzle {
-            // An atom is 8 × 16 bytes.
-            Swizzle::None => within * PIECE + byte / PIECE * self.leading + byte % PIECE,
-            swizzle => within * swizzle.width() + byte,
-        };
-        self.swizzled(atom * self.stride + at)
+        self.swizzled(self.start.wrapping_add(self.k_offset(row, byte)))
+    }
+
+    /// The same before pieces trade places, from the start.
+    pub fn k_offset(&self, row: u32, byte: u32) -> u32 {
+        let width = self.swizzle.width();
+        row / 8 * self.stride + row % 8 * width + byte / width * self.leading + byte % width
     }
 
     /// Address of byte `byte` along M or N at element `k` of K, of an MN-major matrix. The [`PIECE`] that it lies
     /// in is contiguous.
     pub fn mn_major(&self, byte: u32, k: u32) -> u32 {
+        self.swizzled(self.start.wrapping_add(self.mn_offset(byte, k)))
+    }
+
+    /// The same before pieces trade places, from the start.
+    pub fn mn_offset(&self, byte: u32, k: u32) -> u32 {
         let swizzle = self.swizzle;
         let width = swizzle.width();
         let rows = if swizzle == Swizzle::B128In32 { 4 } else { 8 };
@@ -144,13 +162,12 @@ impl Descriptor {
             Swizzle::None => (self.stride, self.leading),
             _ => (self.leading, self.stride),
         };
-        let within = k % rows * width + byte % width;
-        self.swizzled(byte / width * along + k / rows * across + within)
+        byte / width * along + k / rows * across + k % rows * width + byte % width
     }
 
-    /// Start plus an offset, with the bits of the pattern XORed.
-    fn swizzled(&self, offset: u32) -> u32 {
-        let address = self.start.wrapping_add(offset);
+    /// Where the pattern puts what would lie at `address`.
+    #[inline(always)]
+    pub fn swizzled(&self, address: u32) -> u32 {
         let row = (address >> 7).wrapping_sub(self.base_offset);
         address
             ^ match self.swizzle {

@@ -66,6 +66,11 @@ impl Element {
         }
     }
 
+    /// Neither an integer nor a bit.
+    pub fn is_float(self) -> bool {
+        !matches!(self, Self::S8 | Self::U8 | Self::S4 | Self::U4 | Self::Bits(_))
+    }
+
     /// Whether products of two, and their sums at any alignment, stay within `f32`'s exponents.
     pub fn is_narrow(self) -> bool {
         !matches!(self, Self::Bf16 | Self::Tf32)

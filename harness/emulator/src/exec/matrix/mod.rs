@@ -22,6 +22,8 @@
 //! integer.rs  integers, bits, and doubles: nothing to round, or one fma after the other
 //! quads.rs    m8n8k4, four small products
 //! tile.rs     wmma.load and wmma.store
+//! wgmma.rs    products of a warpgroup, of shared memory (gather.rs); sums until they are waited for
+//!             (in_flight.rs); sparse A (sparse.rs)
 //! descriptor.rs  where wgmma and tcgen05 find matrices in shared memory
 //! rows.rs     ldmatrix, stmatrix, movmatrix: rows of shared memory to and from fragments
 //! ```
@@ -29,18 +31,18 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod block;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the instructions that take descriptors are not there yet")
-)]
 pub mod descriptor;
 mod dot;
 mod element;
 mod fragment;
+mod gather;
+mod in_flight;
 mod integer;
 mod quads;
 mod rows;
+mod sparse;
 mod tile;
+mod wgmma;
 
 /// What a host thread keeps of fragments: only code for AVX-512 keeps some.
 #[cfg(not(target_arch = "x86_64"))]
@@ -49,8 +51,10 @@ pub type Fragments = ();
 pub use avx512::Fragments;
 pub use element::{Accumulator, BitProduct, Element};
 pub use fragment::{Operands, Register};
+pub use in_flight::InFlight;
 pub use rows::{Move, load_rows, store_rows, transpose};
 pub use tile::{Role, Tile, load_tile, store_tile};
+pub use wgmma::{WarpgroupMultiply, commit, wait, wgmma, wgmma_widest};
 
 use super::{Core, Flow};
 use crate::fault::FaultKind;
