@@ -13,18 +13,14 @@
 //! ```
 //!
 //! Whatever it reads, the compare-and-swap finds out: a stale value costs another round. So a plain load
-//! whose result, through copies, is what a compare-and-swap of the same address compares with, counts as
-//! strong. What else the program does with the value is not looked at: here the sanitizer errs by silence.
+//! whose result, through copies, is what a compare-and-swap compares with, counts as strong. Whether both
+//! mean the same address is not asked, as compilers write one address in many ways, nor what else becomes of
+//! the value: here the sanitizer errs by silence.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Block, Op, Reg};
 use crate::sanitize::{Deed, Rule};
-
-/// Where an access goes, as the instruction says it.
-fn place(op: &Op) -> (Option<Reg>, u64) {
-    (op.a, op.imm)
-}
 
 pub fn mark(blocks: &mut [Block]) {
     let swaps = |op: &&Op| matches!(op.deed, Some(Deed::Atomic(touch)) if touch.compares);
@@ -36,28 +32,18 @@ pub fn mark(blocks: &mut [Block]) {
     for op in all() {
         op.defs().for_each(|reg| writers.entry(reg).or_default().push(op));
     }
-    let mut guesses = Vec::new();
-    for swap in all().filter(swaps) {
-        let mut seen: Vec<Reg> = swap.b.into_iter().collect();
-        let mut next = 0;
-        while let Some(&reg) = seen.get(next) {
-            next += 1;
-            for writer in writers.get(&reg).into_iter().flatten() {
-                match writer.deed {
-                    Some(Deed::Bits(Rule::COPY)) => {
-                        let from = writer.a.filter(|from| !seen.contains(from));
-                        seen.extend(from);
-                    }
-                    Some(Deed::Load(_)) if place(writer) == place(swap) => {
-                        guesses.push((reg, place(swap)));
-                    }
-                    _ => {}
-                }
-            }
+    // What they compare with, and what that is a copy of.
+    let mut compared = HashSet::new();
+    let mut next: Vec<Reg> = all().filter(swaps).filter_map(|swap| swap.b).collect();
+    while let Some(reg) = next.pop() {
+        if compared.insert(reg) {
+            let writers = writers.get(&reg).into_iter().flatten();
+            let copies = writers.filter(|op| op.deed == Some(Deed::Bits(Rule::COPY)));
+            next.extend(copies.filter_map(|copy| copy.a));
         }
     }
     for op in blocks.iter_mut().flat_map(|block| &mut block.ops) {
-        let guessed = op.defs().any(|reg| guesses.contains(&(reg, place(op))));
+        let guessed = op.defs().any(|reg| compared.contains(&reg));
         if let (true, Some(Deed::Load(touch))) = (guessed, &mut op.deed) {
             touch.guess = true;
         }
