@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(runs(|lane| 4 * (lane % 16), u32::MAX), [(0, 16, false), (16, 16, false)]);
         assert_eq!(runs(|lane| 8 * lane, 0b1011), [(0, 1, false), (1, 1, false), (3, 1, false)]);
         assert_eq!(runs(|lane| 4 * lane, 0xf000_00f0), [(4, 4, false), (28, 4, false)]);
-        assert_eq!(runs(|lane| lane.wrapping_sub(31) * 4, u32::MAX), [(0, 32, false)]);
+        assert_eq!(runs(|lane| lane.wrapping_sub(31).wrapping_mul(4), u32::MAX), [(0, 32, false)]);
         assert_eq!(runs(|_| 0, 0), []);
     }
 }
