@@ -1,5 +1,6 @@
 //! The emulated GPU: load modules, launch kernels.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -74,7 +75,13 @@ pub struct Machine {
     deadline: Mutex<Option<Instant>>,
     /// What kernels have printed, and nobody has taken yet.
     printed: Mutex<Vec<u8>>,
+    /// Bytes of a thread's stack.
+    stack: AtomicU32,
 }
+
+/// Bytes of a thread's stack, for kernels that need one: sixteen times what a GPU gives them at first, since
+/// frames are not the same here. Memory of the host, for those threads that use it.
+const STACK: u32 = 16 << 10;
 
 /// How a kernel is to be launched. Limits of the hardware are the caller's business.
 pub struct LaunchConfig {
@@ -95,7 +102,13 @@ impl Machine {
             crew: Mutex::default(),
             deadline: Mutex::default(),
             printed: Mutex::default(),
+            stack: AtomicU32::new(STACK),
         }
+    }
+
+    /// Let the threads of launches to come have at least so many bytes of stack.
+    pub fn provide_stack(&self, bytes: u32) {
+        self.stack.store(bytes.max(STACK), Ordering::Relaxed);
     }
 
     pub fn config(&self) -> &Config {
@@ -164,7 +177,7 @@ impl Machine {
         let kernel = &*launch.kernel;
         let program = match &kernel.program {
             Ok(program) => program,
-            Err(message) => return Err(Box::new(kernel.unsupported(message.clone()))),
+            Err(error) => return Err(Box::new(kernel.not_lowered(error))),
         };
         let cluster = launch.cluster.or(kernel.directives.reqnctapercluster).unwrap_or([1; 3]);
         let whole = |axis: usize| launch.grid[axis].is_multiple_of(cluster[axis]);
@@ -203,6 +216,7 @@ impl Machine {
             cluster,
             workspace,
             dynamic_shared: launch.dynamic_shared,
+            stack: self.stack.load(Ordering::Relaxed),
             params: room,
             output: &self.printed,
             counting: self.config.counting,

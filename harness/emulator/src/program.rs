@@ -9,6 +9,11 @@
 //! wait in one warp, the one in the lowest block runs first, and lanes that reach the same block
 //! go on together.
 
+mod listing;
+mod verify;
+
+pub use listing::Listing;
+
 use crate::exec::Handler;
 use crate::sanitize::Effect;
 
@@ -125,6 +130,18 @@ pub enum Preset {
     Special(crate::isa::Special),
 }
 
+impl Preset {
+    /// Whether it has 64 bits.
+    pub fn is_wide(self) -> bool {
+        match self {
+            Self::Constant64(_) | Self::ParamAddress(_) | Self::Shared64(_) => true,
+            Self::Constant32(_) | Self::Shared(_) => false,
+            Self::Param { bytes, .. } => bytes == 8,
+            Self::Special(special) => special.is_wide(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamLayout {
     pub offset: u32,
@@ -143,6 +160,8 @@ pub struct Program {
     pub presets: Vec<(Slot, Preset)>,
     /// Slots in a warp's register file.
     pub slots: usize,
+    /// The number of the first slot of registers of 64 bits, which take two each.
+    pub first_wide: usize,
     /// Memory instructions: the place of each here is its [`Inst::cache`].
     pub memory: Vec<MemoryInst>,
     pub params: Vec<ParamLayout>,
@@ -153,9 +172,9 @@ pub struct Program {
     pub shared_arrays: Vec<(String, u32, u32)>,
     /// Alignment of the dynamic part.
     pub dynamic_align: u32,
-    /// Where in a thread's local memory its stack begins; 0 if it has none.
-    pub stack: u32,
-    /// Bytes of `.local` variables of a thread, and of its stack.
+    /// Where in a thread's local memory its stack begins, if it has one.
+    pub stack: Option<u32>,
+    /// Bytes of `.local` variables of a thread.
     pub local_bytes: u32,
     /// What the `mma` instructions multiply.
     pub multiplies: Vec<crate::exec::matrix::Product>,
@@ -178,6 +197,11 @@ impl Program {
     /// have the number of the next.
     pub fn caches(&self) -> usize {
         self.memory.len() + 1
+    }
+
+    /// Bytes of a thread's local memory, where a stack has this many.
+    pub fn local_len(&self, stack: u32) -> u32 {
+        self.stack.map_or(self.local_bytes, |first| first + stack)
     }
 
     /// Where the instructions of a block came from.

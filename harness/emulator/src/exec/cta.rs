@@ -55,8 +55,9 @@ impl Cta {
         let threads = launch.threads();
         let count = threads.div_ceil(32) as usize;
         let shared_len = u64::from(launch.shared_room());
+        let local_len = program.local_len(launch.stack);
         let mut cta = Self {
-            warps: (0..count).map(|_| Warp::new(program)).collect(),
+            warps: (0..count).map(|_| Warp::new(program, local_len)).collect(),
             waits: vec![None; count],
             arrived: [0; 16],
             at_cluster: vec![None; count],

@@ -39,6 +39,8 @@ pub struct Launch<'a> {
     /// CTAs of a cluster; ones if there are no clusters.
     pub cluster: [u32; 3],
     pub dynamic_shared: u32,
+    /// Bytes of a thread's stack, for kernels that need one.
+    pub stack: u32,
     pub params: &'a [u8],
     /// Where `printf` of the kernel goes.
     pub output: &'a Mutex<Vec<u8>>,
@@ -198,7 +200,7 @@ impl<'a> Host<'a> {
             shared_len: 0,
             peers: Vec::new(),
             local: std::ptr::null_mut(),
-            local_len: u64::from(program.local_bytes),
+            local_len: program.local_len(launch.stack).into(),
             pending: std::ptr::null_mut(),
             in_flight: std::ptr::null_mut(),
             defined: std::ptr::null_mut(),

@@ -58,6 +58,9 @@ pub struct Handlers {
     pub widest: Handler,
     /// Whether they write inactive lanes of the destination, too.
     pub all_lanes: bool,
+    /// Bytes of a lane of the result, of the sources `a`, `b` and `c`, and of a fourth, 0 for one that is
+    /// not taken. None where only the body knows.
+    pub lanes: Option<[u8; 5]>,
 }
 
 impl Handlers {
@@ -80,7 +83,7 @@ macro_rules! once {
             // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
             unsafe { $body(core, inst) }
         }
-        $crate::exec::Handlers { plain, wide: plain, widest: plain, all_lanes: false }
+        $crate::exec::Handlers { plain, wide: plain, widest: plain, all_lanes: false, lanes: None }
     }};
 }
 
@@ -108,7 +111,7 @@ macro_rules! both {
             // SAFETY: as above; this one is chosen only where the features were detected.
             unsafe { $wide(core, inst) }
         }
-        $crate::exec::Handlers { plain, wide, widest: wide, all_lanes: false }
+        $crate::exec::Handlers { plain, wide, widest: wide, all_lanes: false, lanes: None }
     }};
 }
 
@@ -180,6 +183,7 @@ macro_rules! element_wise {
         use $crate::exec::{PLAIN, WIDE, $op};
         $crate::exec::Handlers {
             all_lanes: true,
+            lanes: Some($crate::exec::lanes::$op::<O>()),
             ..$crate::exec::both!($op::<O, PLAIN>, $op::<O, WIDE>)
         }
     }};
@@ -187,6 +191,7 @@ macro_rules! element_wise {
         use $crate::exec::{PLAIN, WIDE, WIDEST, $op};
         $crate::exec::Handlers {
             all_lanes: true,
+            lanes: Some($crate::exec::lanes::$op::<O>()),
             ..$crate::exec::thrice!($op::<O, PLAIN>, $op::<O, WIDE>, $op::<O, WIDEST>)
         }
     }};
@@ -214,7 +219,14 @@ macro_rules! rare {
             // SAFETY: the caller keeps the contract of `Handler`, which is the body's.
             unsafe { $crate::exec::lane_by_lane(core, inst, one) }
         }
-        $crate::exec::Handlers { plain: each, wide: each, widest: each, all_lanes: true }
+        let lanes = Some([
+            size_of::<$D>() as u8,
+            size_of::<$A>() as u8,
+            size_of::<$B>() as u8,
+            size_of::<$C>() as u8,
+            size_of::<$E>() as u8,
+        ]);
+        $crate::exec::Handlers { plain: each, wide: each, widest: each, all_lanes: true, lanes }
     }};
 }
 

@@ -32,6 +32,7 @@ mod cta;
 pub mod dice;
 mod grid;
 mod lane;
+pub mod lanes;
 mod level;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by row")]
 pub mod matrix;

@@ -105,10 +105,11 @@ const SLICE: u32 = 4096;
 const TURN: u32 = 256;
 
 impl Warp {
-    pub fn new(program: &Program) -> Self {
+    /// `local_len` bytes of local memory for each thread.
+    pub fn new(program: &Program, local_len: u32) -> Self {
         Self {
             registers: Registers(vec![Line([0; SLOT]); program.slots]),
-            local: vec![0; 32 * program.local_bytes as usize],
+            local: vec![0; 32 * local_len as usize],
             pending: Pending::default(),
             in_flight: InFlight::default(),
             defined: (!program.effects.is_empty()).then(|| Defined::new(program)),

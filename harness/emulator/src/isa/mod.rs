@@ -352,3 +352,25 @@ pub fn find_taking(
 pub fn operands(widths: &str) -> usize {
     widths.split([',', '=']).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row says twice how wide its operands are: in its text, and by the types of its closure.
+    #[test]
+    fn rows_name_the_widths_that_their_handlers_take() {
+        let mut checked = 0;
+        for row in TABLE.iter().flat_map(|rows| rows.iter()) {
+            let (Kind::Lanes(widths, handlers) | Kind::Compare(widths, handlers)) = row.kind else {
+                continue;
+            };
+            let Some(lanes) = handlers.lanes else { continue };
+            for (name, bytes) in widths.split(['=', ',']).zip(lanes) {
+                assert_eq!(name == "w", bytes == 8, "{}: {widths} of {lanes:?}", row.form);
+                checked += 1;
+            }
+        }
+        assert!(checked > 1000, "{checked}");
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::effects;
 use super::flatten::Frame;
 use super::slots::Slots;
-use super::{Block, End, LowerError, Reg, Registers};
+use super::{Block, End, LowerError, Op, Reg, Registers};
 use crate::exec::Level;
 use crate::program::{self, Exit, Inst, MemoryInst, Program, SLOT, Slot, Writes};
 use ptx::ast;
@@ -32,6 +32,12 @@ pub fn emit(
         let first = code.len() as u32;
         let depths = depths(block);
         for (op, depth) in block.ops.iter().zip(depths) {
+            if !takes(op, registers) {
+                let message = "an operation on registers of widths that it does not take";
+                let span = frame.origins.get(op.origin as usize).map(|origin| origin.span.clone());
+                let span = span.unwrap_or_else(|| function.span.clone());
+                return Err(LowerError { message: message.to_owned(), span });
+            }
             if frame.sanitize {
                 done.push(effects::effect(op, slots, registers, &mut touched));
             }
@@ -92,7 +98,7 @@ pub fn emit(
         .filter(used)
         .filter_map(|reg| Some((slots.of[reg], registers.info[reg].preset?)))
         .collect();
-    Ok(Program {
+    let program = Program {
         code,
         blocks: out,
         lists,
@@ -101,6 +107,7 @@ pub fn emit(
         messages: frame.messages,
         presets,
         slots: slots.count,
+        first_wide: slots.first_wide,
         memory,
         params: frame.params,
         param_bytes: frame.param_bytes,
@@ -116,7 +123,20 @@ pub fn emit(
         effects: done,
         touched,
         unwritten,
-    })
+    };
+    program.verify().map_err(|invalid| LowerError {
+        message: format!("nibble lowered it wrongly: {invalid}"),
+        span: function.span.clone(),
+    })?;
+    Ok(program)
+}
+
+/// Whether the operation's registers have the widths that its handlers take, where they say so.
+fn takes(op: &Op, registers: &Registers) -> bool {
+    let Some(lanes) = op.handlers.lanes else { return true };
+    let operands = [op.dst, op.a, op.b, op.c, op.mask];
+    let mut taken = operands.into_iter().zip(lanes).filter_map(|(reg, bytes)| Some((reg?, bytes)));
+    taken.all(|(reg, bytes)| bytes == 0 || registers.wide(reg) == (bytes == 8))
 }
 
 /// For each operation, the longest chain of memory operations before it in its block that its operands

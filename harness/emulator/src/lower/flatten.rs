@@ -103,7 +103,7 @@ pub struct Frame {
     pub dynamic_align: u32,
     pub local_bytes: u32,
     /// Where in the local memory the stack begins, if there is one.
-    pub stack: u32,
+    pub stack: Option<u32>,
     pub origins: Vec<Origin>,
     pub locations: Vec<ast::SourceLocation>,
     pub messages: Vec<String>,
@@ -187,7 +187,7 @@ pub fn flatten<'a>(
     for (what, bytes) in [("local", frame.local_bytes), ("shared", frame.static_shared)] {
         if bytes > MOST_BYTES {
             let message = format!("more {what} variables than any GPU has memory for");
-            return Err(LowerError { message, span: 0..0 });
+            return Err(LowerError { message, span: function.span.clone() });
         }
     }
     Ok(flattener.out)
@@ -238,7 +238,8 @@ impl<'a> Flattener<'a> {
                 Statement::Scope(inner) => {
                     if self.scopes.depth() > DEEPEST {
                         let message = "braces nested too deeply".to_owned();
-                        return Err(LowerError { message, span: 0..0 });
+                        let span = self.out.frame.origins.last().map(|last| last.span.clone());
+                        return Err(LowerError { message, span: span.unwrap_or_default() });
                     }
                     self.scopes.open();
                     self.statements(inner)?;

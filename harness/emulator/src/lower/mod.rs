@@ -106,15 +106,7 @@ impl Registers {
     pub fn preset(&mut self, preset: Preset) -> Reg {
         let info = &mut self.info;
         *self.presets.entry(preset).or_insert_with(|| {
-            let wide = match preset {
-                Preset::Constant64(_)
-                | Preset::Param { bytes: 8, .. }
-                | Preset::ParamAddress(_)
-                | Preset::Shared64(_) => true,
-                Preset::Special(special) => special.is_wide(),
-                _ => false,
-            };
-            let width = if wide { Width::Wide } else { Width::Narrow };
+            let width = if preset.is_wide() { Width::Wide } else { Width::Narrow };
             info.push(RegInfo { width, preset: Some(preset) });
             info.len() as Reg - 1
         })

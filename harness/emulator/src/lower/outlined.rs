@@ -28,10 +28,6 @@ use super::{LowerError, Reg, Width};
 use crate::isa::{self, Class};
 use ptx::ast::{self, Operand, Space, Statement};
 
-/// Bytes of a thread's stack, for kernels that need one. Memory of the host, for those threads that
-/// use it.
-pub const STACK: u32 = 16 << 10;
-
 /// Frames, and what is allocated on the stack, begin at multiples of this.
 pub const ALIGNMENT: u64 = 16;
 
@@ -283,8 +279,7 @@ impl<'a> Flattener<'a> {
             self.emit("mov", &["u32"], operands, 0);
         }
         self.out.items.extend(kernel);
-        self.out.frame.stack = first as u32;
-        self.out.frame.local_bytes = first as u32 + STACK;
+        self.out.frame.stack = Some(first as u32);
         Ok(())
     }
 

@@ -18,6 +18,8 @@ pub struct Slots {
     /// Slot of each register; 0 for one that is never used.
     pub of: Vec<Slot>,
     pub count: usize,
+    /// The number of the first slot of registers of 64 bits.
+    pub first_wide: usize,
     /// More registers alive at once than slots can be numbered.
     pub overflow: bool,
     /// Registers that may be read before anything is written to them.
@@ -54,7 +56,7 @@ pub fn assign(blocks: &[Block], registers: &Registers) -> Slots {
             unwritten.push(reg);
         }
     });
-    Slots { of, count, overflow: count > MOST, unwritten }
+    Slots { of, count, first_wide: wide_base, overflow: count > MOST, unwritten }
 }
 
 /// Linear scan over one bank; presets keep their place to the end. How many places it took.

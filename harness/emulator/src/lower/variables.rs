@@ -105,7 +105,7 @@ impl<'a> Flattener<'a> {
         let (size, align) = extent(variable);
         if variable.count.is_some_and(|count| count > MOST_REGISTERS) {
             let message = format!("`{}` stands for too many registers", variable.name);
-            return Err(LowerError { message, span: 0..0 });
+            return Err(LowerError { message, span: variable.span.clone() });
         }
         match variable.space {
             Space::Register => self.register(variable),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::exec::{Launch, Stopped};
 use crate::fault::{Fault, FaultKind, Site, SourcePoint};
-use crate::program::{ParamLayout, Program};
+use crate::lower::LowerError;
+use crate::program::{Listing, ParamLayout, Program};
 use ptx::SourceMap;
 use ptx::ast::{self, Directives};
 
@@ -18,19 +19,34 @@ pub struct Kernel {
     pub static_shared: u32,
     /// Bytes of local memory of a thread.
     pub local_bytes: u32,
-    pub(super) program: Result<Program, String>,
+    pub(super) program: Result<Program, LowerError>,
     pub(super) text: Arc<str>,
     /// `.file INDEX "path"`.
     pub(super) files: Arc<[(u32, String)]>,
 }
 
 impl Kernel {
+    /// The program that it was lowered to, beside its text; none if it could not be lowered.
+    pub fn listing(&self) -> Option<impl std::fmt::Display> {
+        self.program.as_ref().ok().map(|program| Listing { program, text: &self.text })
+    }
+
+    /// A launch that cannot be, whatever the kernel does.
     pub(super) fn unsupported(&self, what: String) -> Fault {
+        self.not_lowered(&LowerError { message: what, span: 0..0 })
+    }
+
+    /// What could not be lowered, and where it stands in the text.
+    pub(super) fn not_lowered(&self, error: &LowerError) -> Fault {
+        let text = self.text.get(error.span.start as usize..error.span.end as usize);
+        // Of a whole function, its first line.
+        let instruction = text.and_then(|text| text.lines().next()).unwrap_or("");
+        let line = SourceMap::new(&self.text).start(&error.span).line;
         Fault {
             kernel: self.name.clone(),
-            kind: FaultKind::Unsupported { what },
-            instruction: String::new(),
-            ptx_line: 0,
+            kind: FaultKind::Unsupported { what: error.message.clone() },
+            instruction: instruction.to_owned(),
+            ptx_line: if error.span.is_empty() { 0 } else { line },
             source: Vec::new(),
             block: [0; 3],
             thread: [0; 3],

@@ -81,8 +81,7 @@ impl LoadedModule {
     fn lower(&self, name: &str) -> Option<Kernel> {
         let environment = self.parsed.environment();
         let function = environment.function(name).filter(|function| function.entry)?;
-        let lowered = lower::lower(environment, function, self.level);
-        let program = lowered.map_err(|error| error.message);
+        let program = lower::lower(environment, function, self.level);
         let of = |f: fn(&Program) -> u32| program.as_ref().map_or(0, f);
         Some(Kernel {
             name: name.to_owned(),

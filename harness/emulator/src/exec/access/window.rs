@@ -63,8 +63,10 @@ fn outside(
     let over = |lane: &usize| u64::from(at.of[*lane]) + u64::from(bytes) > len;
     let lane = active(core.mask).find(over).unwrap_or(0);
     let address = u64::from(at.of[lane]);
-    let stack = u64::from(core.program.stack);
-    if space == MemorySpace::Local && stack > 0 && address >= stack {
+    if space == MemorySpace::Local
+        && let Some(stack) = core.program.stack.map(u64::from)
+        && (stack..1 << 31).contains(&address)
+    {
         let (needed, limit) = (address + u64::from(bytes) - stack, len - stack);
         core.stop(FaultKind::StackOverflow { bytes: needed, limit }, lane as u32);
         return false;
