@@ -64,3 +64,55 @@ impl Dominance {
         block == earlier.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{End, order};
+    use super::*;
+
+    fn graph(edges: &[&[usize]]) -> Vec<Block> {
+        let block = |targets: &&[usize]| {
+            let end = match **targets {
+                [] => End::Leave,
+                [one] => End::Jump(one),
+                [next, taken, ..] => End::Branch { predicate: 0, negated: false, taken, next },
+            };
+            Block { ops: Vec::new(), end, origins: 0..1 }
+        };
+        order::order(edges.iter().map(block).collect())
+    }
+
+    /// Whether every way from the start to `to` leads through `by`: none is left without it.
+    fn by_definition(blocks: &[Block], by: usize, to: usize) -> bool {
+        let mut seen = vec![false; blocks.len()];
+        let mut work = vec![0];
+        while let Some(block) = work.pop() {
+            if block != by && !std::mem::replace(&mut seen[block], true) {
+                work.extend(blocks[block].end.targets());
+            }
+        }
+        !seen[to]
+    }
+
+    #[test]
+    fn it_is_what_its_definition_says() {
+        let graphs: [&[&[usize]]; 5] = [
+            &[&[1, 2], &[3], &[3], &[]],
+            &[&[1], &[2, 4], &[3, 1], &[1], &[]],
+            // Two ways into one loop.
+            &[&[1, 2], &[2, 3], &[1], &[]],
+            &[&[1], &[2, 5], &[3], &[2, 4], &[1], &[]],
+            &[&[3, 1], &[2, 4], &[1, 5], &[4, 2], &[5, 3], &[]],
+        ];
+        for edges in graphs {
+            let blocks = graph(edges);
+            let dominance = Dominance::of(&blocks);
+            for by in 0..blocks.len() {
+                for to in (0..blocks.len()).filter(|&to| to != by) {
+                    let expected = by_definition(&blocks, by, to);
+                    assert_eq!(dominance.holds((by, 0), (to, 0)), expected, "{edges:?} {by} {to}");
+                }
+            }
+        }
+    }
+}

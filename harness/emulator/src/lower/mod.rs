@@ -22,6 +22,8 @@ mod dominance;
 mod effects;
 mod emit;
 mod environment;
+#[cfg(test)]
+mod equivalence;
 mod flatten;
 mod frames;
 mod guesses;
