@@ -12,6 +12,16 @@ use emulator::OutOfMemory;
 /// `cudaLimitMallocHeapSize`
 const LIMIT_HEAP: u32 = 2;
 
+/// `cudaLimitStackSize`: bytes of a thread, 1 KiB unless set.
+const LIMIT_STACK: u32 = 0;
+
+/// What a GPU has of local memory for a thread; an H200 refuses as much for the stack alone.
+const LOCAL_MEMORY: usize = 512 << 10;
+
+/// Frames here hold arguments and results that a GPU passes in registers: what fits in a stack there fits in
+/// twice as much here. A program that asks for less than the emulator gives anyhow gets that.
+const STACK_FACTOR: u32 = 2;
+
 /// CUDA 13.0, which the solutions are compiled with.
 const VERSION: i32 = 13000;
 const PCI_BUS_ID: &[u8] = b"0000:01:00.0\0";
@@ -90,12 +100,20 @@ runtime! {
     }
 
     fn cudaDeviceSetLimit(id: u32, value: usize) |session| {
+        let mut value = value;
         if id == LIMIT_HEAP {
             let no_room = |error: OutOfMemory| Code::MEMORY_ALLOCATION.because(error.to_string());
             let bytes = (value as u64).max(1);
             if !session.machine.memory().resize_heap(bytes).map_err(no_room)? {
                 return Err(Code::INVALID_VALUE.because("a kernel has used the heap already"));
             }
+        }
+        if id == LIMIT_STACK {
+            if value >= LOCAL_MEMORY {
+                return Err(Code::INVALID_VALUE.because(format!("{value} bytes of stack")));
+            }
+            value = value.next_multiple_of(16);
+            session.machine.provide_stack(STACK_FACTOR * value as u32);
         }
         *session.limit(id)? = value;
         Ok(())
