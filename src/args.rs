@@ -12,7 +12,6 @@ use serde::Serialize;
     name = "nibble",
     version,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     max_term_width = 80,
     after_help = "Exit codes:\n  \
                   0    everything was accepted\n  \
@@ -116,9 +115,9 @@ pub enum Command {
     },
     /// What changed between two attempts: source, then facts
     Diff {
-        /// An attempt's id, or the beginning of it
-        a: String,
-        /// The other [default: A's parent]
+        /// An attempt's id or the beginning of it, or a file [default: the newest attempt]
+        a: Option<String>,
+        /// The other [default: A's parent; of a file, the board's first]
         b: Option<String>,
     },
     /// Which of two is faster: both built and timed now, in turn
@@ -225,6 +224,8 @@ pub enum ToolchainAction {
 
 #[derive(Debug, ClapArgs)]
 pub struct New {
+    /// A problem, or an attempt's id: then that attempt's problem and source
+    #[arg(value_name = "PROBLEM")]
     pub problem: String,
     /// The file's name, without .cu [default: the next free number]
     pub name: Option<String>,
@@ -249,14 +250,14 @@ pub struct Reference {
 
 #[derive(Debug, ClapArgs)]
 pub struct Solve {
-    /// Solutions: .cu files
+    /// Solutions: .cu files; `check` and `bench` also take attempts, by the beginning of their ids
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The problem they solve [default: the file's directive, else its folder's name]
     #[arg(long, value_name = "PROBLEM")]
     pub problem: Option<String>,
-    /// Seconds the check of one case may take
-    #[arg(long, value_name = "SECONDS")]
+    /// Seconds that one case of the check may take [default: 10 to 60, by the case's size]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,
 }
 
@@ -264,6 +265,15 @@ pub struct Solve {
 pub struct Check {
     #[command(flatten)]
     pub solve: Solve,
+    /// Only this case, as 32x32/ties, 32x32 or ties; may be repeated
+    #[arg(long = "case", value_name = "CASE")]
+    pub cases: Vec<String>,
+    /// Only the smallest case of each input family
+    #[arg(long)]
+    pub quick: bool,
+    /// Draw the inputs from this number, as a failed case names it, instead of anew
+    #[arg(long, value_name = "N")]
+    pub data_seed: Option<u64>,
     #[command(flatten)]
     pub scrutiny: Scrutiny,
 }
@@ -300,8 +310,9 @@ pub struct Bench {
 
 #[derive(Debug, ClapArgs)]
 pub struct Profile {
-    /// A solution: a .cu file
-    pub file: PathBuf,
+    /// A solution: a .cu file, or an attempt's id or the beginning of it
+    #[arg(value_name = "FILE")]
+    pub solution: String,
     /// The problem it solves [default: the file's directive, else its folder's name]
     #[arg(long, value_name = "PROBLEM")]
     pub problem: Option<String>,
@@ -361,9 +372,12 @@ pub struct Watch {
     /// The problem it solves [default: the file's directive, else its folder's name]
     #[arg(long, value_name = "PROBLEM")]
     pub problem: Option<String>,
-    /// Seconds the check of one case may take
-    #[arg(long, value_name = "SECONDS")]
+    /// Seconds that one case of the check may take [default: 10 to 60, by the case's size]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,
+    /// Time it too, once it is right
+    #[arg(long)]
+    pub bench: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -24,8 +24,8 @@ pub struct Config {
     pub device: DeviceChoice,
     pub arch: Option<String>,
     pub nvcc: Option<PathBuf>,
-    /// The leaderboard's folder, whether it exists yet or not.
-    pub leaderboard: PathBuf,
+    /// `--leaderboard`
+    leaderboard: Option<PathBuf>,
 }
 
 impl Config {
@@ -37,8 +37,14 @@ impl Config {
             device: common.device.parse().map_err(Failure::usage)?,
             arch: common.arch.as_deref().map(architecture).transpose()?,
             nvcc: common.nvcc,
-            leaderboard: leaderboard(common.leaderboard.as_deref())?,
+            leaderboard: common.leaderboard,
         })
+    }
+
+    /// The leaderboard's folder, whether it exists yet or not. Looked for when it is needed: what
+    /// records nothing works on a machine that has no place for records.
+    pub fn leaderboard(&self) -> Result<PathBuf> {
+        leaderboard(self.leaderboard.as_deref())
     }
 }
 

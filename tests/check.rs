@@ -62,3 +62,46 @@ fn the_sanitizer_is_the_emulators() {
         .code(2)
         .stderr_contains("the sanitizer and the random schedule are the emulator's");
 }
+
+/// A kernel that rounds ties away from zero is wrong on `ties`, and the command that is suggested
+/// shows the same failure again.
+#[test]
+fn a_failure_is_repeated_by_its_case_and_seed() {
+    let away = include_str!("../solutions/mxfp4_quantize/rejected/ties_away.cu");
+    let nibble = Nibble::new(["check", "k.cu", "--problem", "mxfp4_quantize", "--json"])
+        .args(["--device", "emulator", "--case", "ties", "--case", "16x32/uniform"])
+        .file("k.cu", away);
+    let first = &nibble.run().code(1).json()[0];
+    let cases = first["cases"].as_array().expect("cases");
+    assert!(cases.iter().all(|case| case["family"] == "ties" || case["name"] == "16x32 uniform"));
+    assert!(first["warnings"][0].as_str().expect("a warning").contains("this is no proof"));
+    let wrong = cases.iter().find(|case| case["verdict"] == "wrong_answer").expect("a wrong one");
+    let seed = wrong["data_seed"].to_string();
+    let case = wrong["name"].as_str().expect("a name").replace(' ', "/");
+    let again = Nibble::new(["check", "k.cu", "--problem", "mxfp4_quantize", "--json"])
+        .args(["--device", "emulator", "--case", &case, "--data-seed", &seed])
+        .file("k.cu", include_str!("../solutions/mxfp4_quantize/rejected/ties_away.cu"));
+    let again = &again.run().code(1).json()[0]["cases"][0];
+    assert_eq!(again["mismatches"], wrong["mismatches"]);
+    assert_eq!(again["explanation"], wrong["explanation"]);
+}
+
+#[test]
+fn quick_takes_the_smallest_case_of_each_family() {
+    let run = mock(["check", "fast.cu", "--quick", "--json"]).run().code(0);
+    let object = &run.json()[0];
+    let cases = object["cases"].as_array().expect("cases");
+    let families: std::collections::BTreeSet<_> =
+        cases.iter().map(|case| case["family"].to_string()).collect();
+    assert_eq!(families.len(), cases.len());
+}
+
+/// Checked by the beginning of its id, an attempt is the problem's and architecture's that it was.
+#[test]
+fn an_attempt_is_checked_by_its_id() {
+    let nibble = mock(["check", "--json"]);
+    let attempt = crate::support::Made::accepted("fast.cu", 4.4).record(&nibble.path());
+    let object = &nibble.args([attempt.id.as_str()]).run().code(0).json()[0];
+    assert_eq!(object["file"], "solutions/mxfp4_quantize/fast.cu");
+    assert_eq!(object["verdict"], "accepted");
+}

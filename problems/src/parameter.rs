@@ -80,7 +80,12 @@ impl Parameter {
     /// # Errors
     /// A shape that these sizes do not fit: see [`Formula::evaluate`].
     pub fn len(&self, sizes: &Sizes) -> Result<u64, FormulaError> {
-        self.shape.iter().try_fold(1u64, |len, extent| Ok(len * extent.evaluate(sizes)?))
+        self.shape.iter().try_fold(1u64, |len, extent| {
+            len.checked_mul(extent.evaluate(sizes)?).ok_or_else(|| FormulaError::OutOfRange {
+                formula: extent.to_string(),
+                sizes: sizes.clone(),
+            })
+        })
     }
 }
 

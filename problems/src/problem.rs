@@ -120,7 +120,7 @@ impl Problem {
                 name: parameter.name.clone(),
                 direction: parameter.direction,
                 element: parameter.element,
-                bytes: (parameter.len(sizes)? * parameter.element.bytes()) as usize,
+                bytes: parameter.len(sizes)?.saturating_mul(parameter.element.bytes()) as usize,
             })
         };
         self.manifest.buffers().map(spec).collect()

@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub fn run(typed: &str, source: bool, config: &Config) -> Result<Exit> {
-    let store = Store::at(&config.leaderboard);
+    let store = Store::at(config.leaderboard()?);
     let id = attempts::find(config, typed)?;
     if source {
         // Its bytes, not its text: what was submitted comes out again.

@@ -10,7 +10,7 @@ const NAMED: usize = 3;
 /// Reads the attempts of one problem or of all. What cannot be read is named on stderr and passed
 /// over.
 pub fn read(config: &Config, problem: Option<&str>) -> Result<Collection> {
-    let collection = Store::at(&config.leaderboard).read(problem)?;
+    let collection = Store::at(config.leaderboard()?).read(problem)?;
     for unreadable in collection.unreadable.iter().take(NAMED) {
         let name = unreadable.path.file_name().unwrap_or(unreadable.path.as_os_str());
         let defect = &unreadable.defect;
@@ -27,10 +27,10 @@ pub fn read(config: &Config, problem: Option<&str>) -> Result<Collection> {
 
 /// How little of each id must be typed.
 pub fn short_ids(config: &Config) -> Result<ShortIds> {
-    Ok(ShortIds::new(&Store::at(&config.leaderboard).ids()?))
+    Ok(ShortIds::new(&Store::at(config.leaderboard()?).ids()?))
 }
 
 /// The attempt whose id begins with what was typed.
 pub fn find(config: &Config, typed: &str) -> Result<AttemptId> {
-    Ok(Store::at(&config.leaderboard).find(typed)?)
+    Ok(Store::at(config.leaderboard()?).find(typed)?)
 }

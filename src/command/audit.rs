@@ -18,7 +18,7 @@ struct Audited {
 }
 
 pub fn run(action: LeaderboardAction, config: &Config) -> Result<Exit> {
-    let store = Store::at(&config.leaderboard);
+    let store = Store::at(config.leaderboard()?);
     let audited = match action {
         LeaderboardAction::Verify => {
             Audited { mended: Vec::new(), findings: store.verify()?.findings }

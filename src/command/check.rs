@@ -1,6 +1,6 @@
 //! `nibble check FILE…`: compile and prove; no timing, no record.
 
-use judge::Stage;
+use judge::{Selection, Stage};
 
 use super::{
     scrutiny,
@@ -14,6 +14,8 @@ use crate::{
 
 pub fn run(check: &Check, config: &Config) -> Result<Exit> {
     let scrutiny = scrutiny::of(check.scrutiny, config)?;
-    let how = solve::How { stage: Stage::Check, sizes: &[], scrutiny };
+    let selection =
+        Selection { cases: check.cases.clone(), quick: check.quick, data_seed: check.data_seed };
+    let how = solve::How { scrutiny, selection, ..solve::How::to(Stage::Check) };
     solve::each(&check.solve, how, config, |report| Ok(Shown::of(report)))
 }

@@ -202,21 +202,25 @@ fn isolation() -> Finding {
 
 fn leaderboard(config: &Config) -> Finding {
     let name = "leaderboard";
-    let folder = config.leaderboard.display();
-    match Store::at(&config.leaderboard).read(None) {
-        Err(error) => Finding {
-            name,
-            state: State::Missing,
-            text: error.to_string(),
-            mend: Some("nibble --leaderboard DIR …".into()),
-        },
+    let missing = |text: String| Finding {
+        name,
+        state: State::Missing,
+        text,
+        mend: Some("nibble --leaderboard DIR …".into()),
+    };
+    let folder = match config.leaderboard() {
+        Ok(folder) => folder,
+        Err(failure) => return missing(failure.message),
+    };
+    match Store::at(&folder).read(None) {
+        Err(error) => missing(error.to_string()),
         Ok(collection) => {
             let count = words::count(collection.attempts.len() as u64, "attempt");
             let unreadable = match collection.unreadable.len() {
                 0 => String::new(),
                 n => format!(", {n} unreadable"),
             };
-            works(name, format!("{count}{unreadable} in {folder}"))
+            works(name, format!("{count}{unreadable} in {}", folder.display()))
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     config::Config,
     exit::{Exit, Failure, Result},
     platform::{Imported, gpu_mode},
-    render::{json, style},
+    render::{json, style, words},
 };
 
 #[derive(Serialize)]
@@ -60,6 +60,6 @@ fn wrote(file: &Path, problem: &str) -> String {
         "{} {file}, for {problem}\n{} {}\n",
         style::paint(style::GOOD, "✓ wrote"),
         style::paint(style::DIM, "next:"),
-        style::paint(style::ACCENT, format!("nibble check {file}"))
+        style::paint(style::ACCENT, format!("nibble check {}", words::shell(&file.to_string())))
     )
 }

@@ -51,7 +51,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         },
         Command::History { of, limit } => history::run(of.as_deref(), limit, config),
         Command::Attempt { id, source } => attempt::run(&id, source, config),
-        Command::Diff { a, b } => diff::run(&a, b.as_deref(), config),
+        Command::Diff { a, b } => diff::run(a.as_deref(), b.as_deref(), config),
         Command::Compare(arguments) => compare::run(&arguments, config),
         Command::Watch(watch) => watch::run(&watch, config),
         Command::Export(export) => export::run(&export, config),

@@ -31,8 +31,9 @@ struct Written<'a> {
 }
 
 pub fn run(new: &New, config: &Config) -> Result<Exit> {
-    let problem = problems::find(&new.problem)?;
-    let origin = new.from.as_deref().map(|from| origin(problem, from, config)).transpose()?;
+    let (problem, of_attempt) = problem(new, config)?;
+    let origin =
+        new.from.as_deref().or(of_attempt).map(|from| origin(problem, from, config)).transpose()?;
     let (from, source) = match origin {
         Some((from, source)) => (Some(from), source),
         None => (None, problem.starter().to_owned()),
@@ -51,10 +52,26 @@ pub fn run(new: &New, config: &Config) -> Result<Exit> {
             "{} {shown}, {what}\n{} {}\n",
             style::paint(style::GOOD, "✓ wrote"),
             style::paint(style::DIM, "next:"),
-            style::paint(style::ACCENT, format!("nibble check {shown}"))
+            style::paint(
+                style::ACCENT,
+                format!("nibble check {}", words::shell(&shown.to_string()))
+            )
         ),
     })?;
     Ok(Exit::Accepted)
+}
+
+/// The problem that is named, else that of the attempt whose id is, and then the id.
+fn problem<'a>(new: &'a New, config: &Config) -> Result<(&'static Problem, Option<&'a str>)> {
+    let unknown = match problems::find(&new.problem) {
+        Ok(problem) => return Ok((problem, None)),
+        Err(unknown) => unknown,
+    };
+    let store = Store::at(config.leaderboard()?);
+    match store.find(&new.problem) {
+        Ok(id) => Ok((problems::find(&store.attempt(&id)?.problem)?, Some(&new.problem))),
+        Err(_) => Err(unknown.into()),
+    }
 }
 
 /// A rung of the problem's ladder, else an attempt: its name and its source.
@@ -62,7 +79,7 @@ fn origin(problem: &Problem, typed: &str, config: &Config) -> Result<(String, St
     if let Some(rung) = rungs::find(problem.name(), typed) {
         return Ok((rung.name.to_owned(), rung.source.to_owned()));
     }
-    let store = Store::at(&config.leaderboard);
+    let store = Store::at(config.leaderboard()?);
     let id = store.find(typed).map_err(|error| match error {
         leaderboard::Error::NoSuchAttempt { typed } => neither(problem, &typed),
         other => other.into(),

@@ -5,7 +5,7 @@ use judge::{
     profile::{self, Size},
 };
 
-use super::{bench, solve};
+use super::{bench, solution::Solution, solve};
 use crate::{
     args::Profile,
     config::Config,
@@ -15,15 +15,17 @@ use crate::{
 };
 
 pub fn run(arguments: &Profile, config: &Config) -> Result<Exit> {
-    solve::readable(&arguments.file)?;
+    let solution = Solution::find(&arguments.solution, config)?;
     let size = match arguments.size.as_deref() {
         None => Size::Largest,
         Some(typed) if typed.contains('=') => Size::Of(bench::size(typed)?),
         Some(name) => Size::Named(name.to_owned()),
     };
     let interrupt = interrupt::install();
-    let mut run = solve::configured(&arguments.file, Stage::Check, &interrupt, config);
-    run.problem.clone_from(&arguments.problem);
+    let mut run = solution.configured(Stage::Check, &interrupt, config);
+    if arguments.problem.is_some() {
+        run.problem.clone_from(&arguments.problem);
+    }
     let profiled = {
         let progress = config.terminal.progress();
         profile::profile(&run, &size, &mut |event| progress.event(&event))

@@ -29,7 +29,7 @@ pub fn run(problem: Option<&str>, top: usize, config: &Config) -> Result<Exit> {
         return Ok(Exit::Accepted);
     }
     let interrupt = interrupt::install();
-    let store = Store::at(&config.leaderboard);
+    let store = Store::at(config.leaderboard()?);
     let mut worst = Exit::Accepted;
     for old in chosen {
         let solution = Solution::attempt(&old.id, config)?;

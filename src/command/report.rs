@@ -29,7 +29,7 @@ struct Written<'a> {
 pub fn run(place: &Path, config: &Config) -> Result<Exit> {
     // Before anything is read: a place that cannot be written to is known at once.
     let folder = Folder::create(place)?;
-    let store = Store::at(&config.leaderboard);
+    let store = Store::at(config.leaderboard()?);
     let mut collection = attempts::read(config, None)?;
     let mut damaged: Vec<Damaged> = collection
         .unreadable

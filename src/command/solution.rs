@@ -20,13 +20,13 @@ pub struct Solution {
 
 impl Solution {
     /// A file if there is one of that name, else the attempt whose id begins so.
-    pub fn find(typed: &str, config: &Config) -> Result<Self> {
-        let file = Path::new(typed);
-        if file.exists() || typed.contains(['.', '/']) {
-            solve::readable(file)?;
-            return Ok(Self { file: file.to_owned(), attempt: None });
-        }
-        let found = Store::at(&config.leaderboard).find(typed);
+    pub fn find(typed: impl AsRef<Path>, config: &Config) -> Result<Self> {
+        let file = typed.as_ref();
+        let typed = match file.to_str() {
+            Some(typed) if !file.exists() && !typed.contains(['.', '/']) => typed,
+            _ => return Self::file(file),
+        };
+        let found = Store::at(config.leaderboard()?).find(typed);
         let id = found.map_err(|error| match error {
             leaderboard::Error::NoSuchAttempt { typed } => {
                 Failure::usage(format!("`{typed}` is no file, and no attempt's id begins so"))
@@ -37,8 +37,13 @@ impl Solution {
         Self::attempt(&id, config)
     }
 
+    pub fn file(file: &Path) -> Result<Self> {
+        solve::readable(file)?;
+        Ok(Self { file: file.to_owned(), attempt: None })
+    }
+
     pub fn attempt(id: &AttemptId, config: &Config) -> Result<Self> {
-        let store = Store::at(&config.leaderboard);
+        let store = Store::at(config.leaderboard()?);
         let attempt = store.attempt(id)?;
         let folder = store.folder(id).ok_or_else(|| {
             Failure::machine(format!("attempt {id} went away while it was looked at"))

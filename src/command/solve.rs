@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
-use judge::{Interrupt, Report, Stage, device::Scrutiny, report::Verdict};
+use judge::{Interrupt, Report, Selection, Stage, device::Scrutiny, report::Verdict};
 
+use super::solution::Solution;
 use crate::{
     args::Solve,
     config::Config,
@@ -35,17 +36,17 @@ impl Shown {
 }
 
 /// How far each file goes, on which sizes, and how closely the emulator looks.
-#[derive(Clone, Copy)]
 pub struct How<'a> {
     pub stage: Stage,
     /// Instead of the problem's own, if there are any.
     pub sizes: &'a [Vec<(String, u64)>],
     pub scrutiny: Scrutiny,
+    pub selection: Selection,
 }
 
 impl How<'_> {
     pub fn to(stage: Stage) -> Self {
-        Self { stage, sizes: &[], scrutiny: Scrutiny::default() }
+        Self { stage, sizes: &[], scrutiny: Scrutiny::default(), selection: Selection::default() }
     }
 }
 
@@ -60,23 +61,28 @@ pub fn each(
     config: &Config,
     mut show: impl FnMut(&Report) -> Result<Shown>,
 ) -> Result<Exit> {
-    let unreadable: Vec<Option<Failure>> =
-        solve.files.iter().map(|file| readable(file).err()).collect();
-    if unreadable.iter().any(Option::is_some) {
-        return refuse(&solve.files, unreadable, config);
+    let find = |file: &PathBuf| match how.stage {
+        // What is recorded is a file of the author's.
+        Stage::Submit => Solution::file(file),
+        _ => Solution::find(file, config),
+    };
+    let found: Vec<Result<Solution>> = solve.files.iter().map(find).collect();
+    if found.iter().any(Result::is_err) {
+        return refuse(&solve.files, found, config);
     }
     let interrupt = interrupt::install();
     let mut worst = Exit::Accepted;
     let mut stopped: Option<Failure> = None;
     let mut summary = Vec::new();
-    for (index, file) in solve.files.iter().enumerate() {
+    for (index, (file, solution)) in solve.files.iter().zip(found.into_iter().flatten()).enumerate()
+    {
         if let Some(failure) = &stopped {
             if config.json {
                 failed(file, failure, config)?;
             }
             continue;
         }
-        match judged(file, solve, how, &interrupt, config) {
+        match judged(&solution, solve, &how, &interrupt, config) {
             Ok(report) => {
                 worst = worst.max(exit(report.verdict));
                 let shown = show(&report)?;
@@ -109,18 +115,21 @@ pub fn each(
 
 /// One file through the harness, its progress on stderr.
 fn judged(
-    file: &Path,
+    solution: &Solution,
     solve: &Solve,
-    how: How,
+    how: &How,
     interrupt: &Interrupt,
     config: &Config,
 ) -> Result<Report> {
-    let mut run = configured(file, how.stage, interrupt, config);
-    run.problem.clone_from(&solve.problem);
+    let mut run = solution.configured(how.stage, interrupt, config);
+    if solve.problem.is_some() {
+        run.problem.clone_from(&solve.problem);
+    }
+    run.selection.clone_from(&how.selection);
     run.sizes = how.sizes.to_vec();
     run.scrutiny = how.scrutiny;
     if let Some(seconds) = solve.time_limit {
-        run.limits.check = Duration::from_secs(seconds.max(1));
+        run.limits.check = Some(Duration::from_secs(seconds));
     }
     let progress = config.terminal.progress();
     Ok(judge::run(&run, &mut |event| progress.event(&event))?)
@@ -143,17 +152,17 @@ pub fn configured(
 }
 
 /// Nothing runs. People read of the files that cannot, programs get an object for each.
-fn refuse(files: &[PathBuf], unreadable: Vec<Option<Failure>>, config: &Config) -> Result<Exit> {
-    for (file, failure) in files.iter().zip(unreadable) {
-        match failure {
-            Some(failure) => {
+fn refuse(files: &[PathBuf], found: Vec<Result<Solution>>, config: &Config) -> Result<Exit> {
+    for (file, found) in files.iter().zip(found) {
+        match found {
+            Err(failure) => {
                 failed(file, &failure, config)?;
             }
-            None if config.json => {
+            Ok(_) if config.json => {
                 let failure = Failure::usage("not run, because another file cannot be read");
                 failed(file, &failure, config)?;
             }
-            None => {}
+            Ok(_) => {}
         }
     }
     Ok(Exit::Usage)
@@ -188,6 +197,10 @@ pub fn readable(file: &Path) -> Result<()> {
             "name the files in it: {}/*.cu",
             shown.to_string().trim_end_matches('/')
         )));
+    }
+    if !metadata.is_file() {
+        return Err(Failure::usage(format!("{shown} is a pipe or a device, not a file"))
+            .next("write the solution into a .cu file"));
     }
     fs::File::open(file)
         .map(drop)

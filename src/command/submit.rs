@@ -38,7 +38,7 @@ pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
 }
 
 fn recorded(report: &Report, submit: &Submit, author: &str, config: &Config) -> Result<Shown> {
-    let store = Store::at(&config.leaderboard);
+    let store = Store::at(config.leaderboard()?);
     let mut attempts = attempts::read(config, Some(&report.problem))?.attempts;
     let parent = history::parent(&attempts, &report.problem, author, &report.file);
     let parent = parent.map(|parent| parent.id.clone());

@@ -18,7 +18,7 @@ use super::solve;
 use crate::{
     args::Watch,
     config::Config,
-    exit::{Exit, Failure, Result},
+    exit::{Exit, Result},
     interrupt,
     render::{json, watch},
 };
@@ -53,7 +53,7 @@ pub fn run(arguments: &Watch, config: &Config) -> Result<Exit> {
             Err(failure) => return Err(failure),
         }
     }
-    Err(Failure::interrupted())
+    Ok(Exit::Accepted)
 }
 
 /// The check of what was saved last, ended by the next save and by Ctrl-C.
@@ -64,10 +64,11 @@ fn checked(
     config: &Config,
 ) -> Result<Report> {
     let overtaken = Interrupt::default();
-    let mut run = solve::configured(&arguments.file, Stage::Check, &overtaken, config);
+    let stage = if arguments.bench { Stage::Bench } else { Stage::Check };
+    let mut run = solve::configured(&arguments.file, stage, &overtaken, config);
     run.problem.clone_from(&arguments.problem);
     if let Some(seconds) = arguments.time_limit {
-        run.limits.check = Duration::from_secs(seconds.max(1));
+        run.limits.check = Some(Duration::from_secs(seconds));
     }
     let over = AtomicBool::new(false);
     let progress = config.terminal.progress();

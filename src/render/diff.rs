@@ -12,17 +12,7 @@ use super::{
 const CONTEXT: usize = 3;
 
 pub fn screen(old: &Attempt, new: &Attempt, before: &str, after: &str, ids: &ShortIds) -> String {
-    let name = |attempt: &Attempt| format!("{} {}", ids.of(&attempt.id), attempt.file);
-    let mut text = format!(
-        "{}\n{}\n",
-        style::paint(style::BAD, format!("--- {}", name(old))),
-        style::paint(style::GOOD, format!("+++ {}", name(new)))
-    );
-    if before == after {
-        text.push_str("the sources are the same\n");
-    } else {
-        text.push_str(&source(before, after));
-    }
+    let mut text = sources(old, &name(new, ids), [before, after], ids);
     let this = Column { name: ids.of(&new.id).to_owned(), attempt: new };
     let other = Column { name: ids.of(&old.id).to_owned(), attempt: old };
     text.push_str(&format!("\n{}", facts::table(&this, &[other], true)));
@@ -31,6 +21,24 @@ pub fn screen(old: &Attempt, new: &Attempt, before: &str, after: &str, ids: &Sho
         text.push_str(&format!("{}\n", words::hanging(&line, 10)));
     }
     text
+}
+
+/// The sources alone: an attempt's, and what is called `new`.
+pub fn sources(old: &Attempt, new: &str, [before, after]: [&str; 2], ids: &ShortIds) -> String {
+    let mut text = format!(
+        "{}\n{}\n",
+        style::paint(style::BAD, format!("--- {}", name(old, ids))),
+        style::paint(style::GOOD, format!("+++ {new}"))
+    );
+    match before == after {
+        true => text.push_str("the sources are the same\n"),
+        false => text.push_str(&source(before, after)),
+    }
+    text
+}
+
+fn name(attempt: &Attempt, ids: &ShortIds) -> String {
+    format!("{} {}", ids.of(&attempt.id), attempt.file)
 }
 
 /// As `diff -u` writes it, without a heading.

@@ -63,6 +63,7 @@ struct Case<'a> {
     explanation: &'a [String],
     reasons: &'a [String],
     seconds: f64,
+    data_seed: Option<u64>,
 }
 
 impl<'a> Case<'a> {
@@ -78,6 +79,7 @@ impl<'a> Case<'a> {
             explanation: &case.explanation,
             reasons: &case.reasons,
             seconds: case.seconds,
+            data_seed: case.data_seed,
         }
     }
 }

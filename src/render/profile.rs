@@ -180,7 +180,7 @@ fn verdict(profile: &Profile) -> String {
     if let Some(message) = &profile.message {
         text = format!("{}\n{text}", words::quoted(message));
     }
-    text.push_str(&format!("next: nibble check {}\n", profile.file));
+    text.push_str(&format!("next: nibble check {}\n", words::shell(&profile.file)));
     text
 }
 

@@ -21,6 +21,7 @@ pub fn screen(report: &Report) -> String {
         }
         let unit = problems::find(&report.problem).map(|p| p.manifest().tolerance.unit.as_str());
         text.push_str(&cases::failures(&report.cases, unit.unwrap_or("the bound")));
+        text.push_str(&repeat(report));
     }
     if !report.bench.is_empty() {
         text.push('\n');
@@ -37,6 +38,22 @@ pub fn screen(report: &Report) -> String {
     text.push('\n');
     text.push_str(&verdict(report));
     text
+}
+
+/// The command that runs the first case that was wrong once more, with the same inputs.
+fn repeat(report: &Report) -> String {
+    let wrong = report.cases.iter().filter(|case| case.verdict == Verdict::WrongAnswer);
+    let Some((case, seed)) = wrong.filter_map(|case| Some((case, case.data_seed?))).next() else {
+        return String::new();
+    };
+    let file = words::shell(&report.file);
+    let case = case.name.replace(' ', "/");
+    let command = format!("nibble check {file} --case {case} --data-seed {seed}");
+    format!(
+        "\n  {} {}\n",
+        style::paint(style::DIM, "repeat:"),
+        style::paint(style::ACCENT, command)
+    )
 }
 
 fn heading(report: &Report) -> String {

@@ -128,6 +128,7 @@ fn case(m: u64, k: u64, family: &str, verdict: Verdict) -> CaseReport {
         explanation: Vec::new(),
         reasons: Vec::new(),
         seconds: 0.1,
+        data_seed: Some(7),
     }
 }
 

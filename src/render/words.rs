@@ -1,5 +1,7 @@
 //! Numbers, plurals and lists as people write them. No message pluralises by hand.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthChar as _;
 
@@ -212,6 +214,11 @@ pub fn quoted(text: &str) -> String {
         out.push('\n');
     }
     out
+}
+
+/// As a shell takes it back: quoted where it must be.
+pub fn shell(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]

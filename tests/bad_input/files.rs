@@ -34,3 +34,12 @@ fn programs_get_an_object_for_every_file() {
     assert_eq!(objects[1]["error"]["kind"], "usage");
     assert!(objects[1]["verdict"].is_null());
 }
+
+/// Opening one would wait for ever.
+#[test]
+fn a_pipe_instead_of_a_file() {
+    let nibble = Nibble::new(["check", "pipe.cu"]);
+    let status = std::process::Command::new("mkfifo").arg(nibble.path().join("pipe.cu")).status();
+    assert!(status.expect("mkfifo").success());
+    nibble.run().code(2).stdout_is_empty().stderr_contains("is a pipe or a device, not a file");
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Nibble, program};
+use crate::support::{Nibble, mock, program};
 
 /// A folder of links to all programs of the machine but those that begin with one of `without`.
 pub fn path_without(nibble: &Nibble, without: &[&str]) -> std::path::PathBuf {
@@ -55,4 +55,11 @@ fn no_network_at_the_first_install() {
         .fits()
         .stderr_contains("error: no nvcc, and the package index cannot be reached to install one")
         .stderr_contains("\n next: nibble toolchain install\n");
+}
+
+/// What records nothing needs no place for records.
+#[test]
+fn no_home() {
+    let nibble = mock(["check", "fast.cu"]).without("HOME").without("XDG_DATA_HOME");
+    nibble.without("NIBBLE_LEADERBOARD").run().code(0).stderr_is_empty();
 }

@@ -12,7 +12,7 @@ pub fn redacted(text: &str, folder: &Path, short: &[String]) -> String {
     }
     let mut out = String::new();
     for line in text.lines() {
-        out.push_str(&waiting(&dates(&ids(line))));
+        out.push_str(&seeds(&waiting(&dates(&ids(line)))));
         out.push('\n');
     }
     out
@@ -26,6 +26,17 @@ fn ids(line: &str) -> String {
 /// `2026-08-12 14:30` becomes `YYYY-MM-DD HH:MM`.
 fn dates(line: &str) -> String {
     replaced(line, "YYYY-MM-DD HH:MM")
+}
+
+/// `--data-seed 8217` becomes `--data-seed SEED`.
+fn seeds(line: &str) -> String {
+    const FLAG: &str = "--data-seed ";
+    match line.split_once(FLAG) {
+        Some((before, after)) => {
+            format!("{before}{FLAG}SEED{}", after.trim_start_matches(is_digit))
+        }
+        None => line.to_owned(),
+    }
 }
 
 /// Puts the shape itself wherever something has it: capitals stand for digits, small letters for

@@ -18,7 +18,7 @@ use ptx::KernelFacts;
 use timing::gpus::Gpu;
 use timing::{model, roofline};
 
-use crate::{Error, Event, Limits, Stage};
+use crate::{Error, Event, Limits, Stage, memory};
 
 /// What timing needs to know besides the solution.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +99,7 @@ pub fn cases(problem: &Problem, instead: &[Vec<(String, u64)>]) -> Result<Vec<Ca
     if let (false, Some(model)) = (instead.is_empty(), cases.first()) {
         let asked = instead.iter().map(|named| {
             let sizes = problem.sizes(named).map_err(usage)?;
+            memory::fits(problem, &sizes)?;
             Ok(CaseSpec { sizes, ..model.clone() })
         });
         return asked.collect();

@@ -4,7 +4,7 @@ use problems::{CaseSpec, Problem};
 
 use crate::report::{CaseReport, Verdict};
 use crate::subject::Subject;
-use crate::{Error, Event, Limits};
+use crate::{Error, Event, Limits, Selection};
 use timing::Launch;
 
 /// Proof that a solution was accepted in every case. Only [`check`] makes one, and `bench` demands
@@ -37,15 +37,18 @@ pub struct Checked {
 }
 
 /// Runs the check. A wrong answer does not end it: the families that fail tell what is wrong. The
-/// cases of the `bench` come last and wait for the others to pass, and a crash or a time-out ends it, since the next
-/// case would cost as much and say the same.
+/// cases of the `bench` come last and wait for the others to pass, and a crash or a time-out ends it,
+/// since the next case would cost as much and say the same. With a selection that leaves cases out
+/// there is no proof.
 ///
 /// # Errors
 ///
-/// [`Error::Machine`] where this machine cannot run it.
+/// [`Error::Machine`] where this machine cannot run it; [`Error::Usage`] where the selection names a
+/// case that there is not.
 pub fn check(
     problem: &Problem,
     bench: &[CaseSpec],
+    selection: &Selection,
     subject: &mut dyn Subject,
     limits: &Limits,
     emit: &mut dyn FnMut(Event),
@@ -54,6 +57,9 @@ pub fn check(
     cases.retain(|case| !bench.contains(case));
     let small = cases.len();
     cases.extend_from_slice(bench);
+    let all = cases.len();
+    let cases = selection.choose(cases, small)?;
+    let small = cases.iter().position(|case| bench.contains(case)).unwrap_or(cases.len());
 
     let mut checked = Checked {
         cases: Vec::new(),
@@ -68,7 +74,7 @@ pub fn check(
             break;
         }
         emit(Event::CaseStarted { name: case.name(), index, count: cases.len() });
-        let trial = subject.hear(case, limits.check)?;
+        let trial = subject.hear(case, limits.case(problem, case))?;
         emit(Event::CaseFinished(Box::new(trial.report.clone())));
         let verdict = trial.report.verdict;
         if checked.verdict == Verdict::Accepted {
@@ -89,7 +95,11 @@ pub fn check(
         checked.verdict = Verdict::RuntimeError;
         checked.message = Some(complaint);
     }
-    checked.passed = (checked.verdict == Verdict::Accepted).then_some(Passed { counted });
+    if selection.is_partial() {
+        checked.warnings.push(format!("{} of {all} cases were run: this is no proof", cases.len()));
+    }
+    checked.passed = (checked.verdict == Verdict::Accepted && !selection.is_partial())
+        .then_some(Passed { counted });
     Ok(checked)
 }
 

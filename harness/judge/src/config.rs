@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use problems::{CaseSpec, Problem};
 use toolchain::Interrupt;
 
+use crate::Selection;
 use crate::device::Scrutiny;
 
 /// How far a run goes. Each stage contains the ones before it.
@@ -53,8 +55,8 @@ impl FromStr for DeviceChoice {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub compile: Duration,
-    /// One case of the check: one call of `solution`.
-    pub check: Duration,
+    /// One case of the check: one call of `solution`. Absent: by the case, see [`Limits::case`].
+    pub check: Option<Duration>,
     /// One size of the bench, all its samples.
     pub bench: Duration,
     /// Bytes kept of what the solution prints; the rest is read and dropped.
@@ -65,10 +67,33 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             compile: Duration::from_secs(120),
-            check: Duration::from_secs(60),
+            check: None,
             bench: Duration::from_secs(180),
             log_bytes: 64 << 10,
         }
+    }
+}
+
+impl Limits {
+    /// The least and the most that a case is given where nobody says how long.
+    const LEAST: Duration = Duration::from_secs(10);
+    pub(crate) const MOST: Duration = Duration::from_secs(60);
+    /// Bytes and operations of a right solution that the slowest of ours does in a second on the
+    /// emulator, sanitized, on a machine that is busy: a tenth of what was seen.
+    const BYTES: f64 = 50e3;
+    const OPERATIONS: f64 = 5e6;
+
+    /// How long one call for this case may take: little for a small case, so that a loop that never
+    /// ends is found soon, and a minute at most.
+    pub fn case(&self, problem: &Problem, case: &CaseSpec) -> Duration {
+        self.check.unwrap_or_else(|| {
+            let of = |figure: Result<f64, _>, rate: f64| {
+                figure
+                    .map_or(Self::MOST, |amount| Duration::from_secs_f64((amount / rate).min(1e3)))
+            };
+            let bytes = of(problem.bytes(&case.sizes), Self::BYTES);
+            (Self::LEAST + bytes + of(problem.flops(&case.sizes), Self::OPERATIONS)).min(Self::MOST)
+        })
     }
 }
 
@@ -84,6 +109,7 @@ pub struct Config {
     /// Absent: the file's directive, else the problem's. On a GPU, the GPU's.
     pub arch: Option<String>,
     pub stage: Stage,
+    pub selection: Selection,
     /// Timed, and proven, instead of the problem's own sizes; empty: those.
     pub sizes: Vec<Vec<(String, u64)>>,
     /// `--nvcc`; absent: `NIBBLE_NVCC`, `CUDA_HOME`, `PATH`, the managed toolchain.
@@ -105,6 +131,7 @@ impl Config {
             device: DeviceChoice::Auto,
             arch: None,
             stage,
+            selection: Selection::default(),
             sizes: Vec::new(),
             nvcc: None,
             limits: Limits::default(),

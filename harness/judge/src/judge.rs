@@ -62,6 +62,8 @@ pub struct Docket {
     pub executable: PathBuf,
     /// Bytes kept of what the solution prints.
     pub log_bytes: usize,
+    /// Draws the inputs of every case from this, to repeat what was seen; absent: from randomness.
+    pub data_seed: Option<u64>,
     pub interrupt: Interrupt,
 }
 
@@ -149,13 +151,25 @@ impl Judge {
         if let Some(trial) = self.unopened(case, limit)? {
             return Ok(trial);
         }
-        let content = Content::draw(self.docket.problem, case, &buffers, None)?;
-        Ok(self.examine(case, &buffers, &content, limit)?.trial)
+        let seed = self.seed()?;
+        let content = Content::draw(self.docket.problem, case, &buffers, seed, None)?;
+        let mut trial = self.examine(case, &buffers, &content, limit)?.trial;
+        trial.report.data_seed = Some(seed);
+        Ok(trial)
     }
 
     /// Inputs for a case, to be given to more than one judge.
     pub(crate) fn content(&self, case: &CaseSpec) -> Result<Content, Error> {
-        Content::draw(self.docket.problem, case, &self.buffers(case)?, None)
+        Content::draw(self.docket.problem, case, &self.buffers(case)?, self.seed()?, None)
+    }
+
+    /// What the inputs of the next case are drawn from. Fifty-three bits of randomness: more
+    /// than a solution can guess, and exact in every reader of JSON.
+    fn seed(&self) -> Result<u64, Error> {
+        match self.docket.data_seed {
+            Some(seed) => Ok(seed),
+            None => Ok(u64::from_le_bytes(fresh()?) >> 11),
+        }
     }
 
     /// One call with inputs of this case, for `ncu` to look into; the bytes go to `contents`.

@@ -61,6 +61,9 @@ pub struct CaseReport {
     /// Stable identifiers of the same: "ties_away_from_zero".
     pub reasons: Vec<String>,
     pub seconds: f64,
+    /// What its inputs were drawn from: with `--data-seed` they are drawn again. Absent where nothing
+    /// was drawn.
+    pub data_seed: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

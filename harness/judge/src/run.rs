@@ -239,6 +239,7 @@ fn compile(
         target: place.target(&report.kernels),
         executable: executable(config)?,
         log_bytes: config.limits.log_bytes,
+        data_seed: config.selection.data_seed,
         interrupt: config.interrupt.clone(),
     })?;
     Ok(Some(judge))
@@ -255,6 +256,7 @@ pub(crate) fn prove(
     let checked = check::check(
         problem,
         &bench::cases(problem, &config.sizes)?,
+        &config.selection,
         subject,
         &config.limits,
         emit,

@@ -5,7 +5,7 @@ use problems::Problem;
 use super::{Conformance, Outcome};
 use crate::judge::Judge;
 use crate::run::{Placed, judges};
-use crate::{Config, DeviceChoice, Error, Event};
+use crate::{Config, DeviceChoice, Error, Event, Limits};
 
 /// One solution on the small cases of its problem's check, with the same inputs on both devices.
 /// The outputs, all their bytes, count.
@@ -38,7 +38,7 @@ fn case_on_both(
     [emulated, real]: [&mut Judge; 2],
 ) -> Result<Outcome, Error> {
     let content = emulated.content(case)?;
-    let limit = config.limits.check;
+    let limit = config.limits.check.unwrap_or(Limits::MOST);
     let outputs = [emulated.outputs(case, &content, limit)?, real.outputs(case, &content, limit)?];
     Ok(match outputs {
         [Ok(emulated), Ok(real)] => super::judge(

@@ -1,9 +1,8 @@
 //! What one call is given, and what a right solution makes of it.
 
-use problems::{BufferSpec, CaseSpec, Direction, Expected, Problem, ScalarValue};
+use problems::{BufferSpec, CaseSpec, Direction, Expected, Problem, ScalarValue, Seed};
 
 use super::bytes::Bytes;
-use super::fresh;
 use crate::Error;
 
 /// Inputs and scalars of a case, in the judge's own memory.
@@ -20,21 +19,23 @@ pub fn sides(buffers: &[BufferSpec]) -> (Vec<usize>, Vec<usize>) {
 }
 
 impl Content {
-    /// Draws the inputs of a case from a seed that nobody knows, and computes what is expected.
+    /// Draws the inputs of a case from a seed, and computes what is expected.
     /// With `like`, scalars and the inputs that are marked are that content's.
     pub fn draw(
         problem: &Problem,
         case: &CaseSpec,
         buffers: &[BufferSpec],
+        seed: u64,
         like: Option<(&Self, &[bool])>,
     ) -> Result<Self, Error> {
         let (ins, _) = sides(buffers);
         let mut inputs: Vec<_> =
             ins.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect();
-        let seed = fresh()?;
+        let mut key = Seed::default();
+        key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut scalars = {
             let mut views: Vec<_> = inputs.iter_mut().map(Bytes::as_mut_slice).collect();
-            problem.fill(case, &seed, &mut views)
+            problem.fill(case, &key, &mut views)
         };
         if let Some((other, common)) = like {
             scalars.clone_from(&other.scalars);

@@ -174,8 +174,8 @@ mod tests {
         case.sizes = problems::Sizes::new([("m", 16), ("k", 256)]);
         let buffers = problem.buffers(&case.sizes).unwrap();
         let mixing = problem.mixing(&case.sizes).unwrap();
-        let a = Content::draw(problem, &case, &buffers, None).unwrap();
-        let b = Content::draw(problem, &case, &buffers, Some((&a, &mixing.shared))).unwrap();
+        let a = Content::draw(problem, &case, &buffers, 1, None).unwrap();
+        let b = Content::draw(problem, &case, &buffers, 2, Some((&a, &mixing.shared))).unwrap();
         let write = |tag: u8| -> Vec<Bytes> {
             let (_, outs) = sides(&buffers);
             let mut tag = tag;

@@ -126,8 +126,8 @@ impl Judge {
             return Err(Stop::Judged(Box::new(trial.report)));
         }
         let problem = self.docket.problem;
-        let a = Content::draw(problem, case, &buffers, None)?;
-        let b = Content::draw(problem, case, &buffers, Some((&a, &mixing.shared)))?;
+        let a = Content::draw(problem, case, &buffers, self.seed()?, None)?;
+        let b = Content::draw(problem, case, &buffers, self.seed()?, Some((&a, &mixing.shared)))?;
         let mut outputs = Vec::new();
         let mut last = None;
         for (index, content) in [&a, &b].into_iter().enumerate() {

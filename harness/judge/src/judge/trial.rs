@@ -47,6 +47,7 @@ pub(crate) fn blank(case: &CaseSpec, verdict: Verdict) -> CaseReport {
         explanation: Vec::new(),
         reasons: Vec::new(),
         seconds: 0.0,
+        data_seed: None,
     }
 }
 

@@ -73,6 +73,7 @@ impl Court {
             library,
             target,
             executable: std::env::current_exe().expect("this executable"),
+            data_seed: None,
             log_bytes: 4096,
             interrupt: interrupt.clone(),
         });
