@@ -149,6 +149,8 @@ pub enum Command {
     },
     /// What a right solution writes for your own data, from .npy to .npy
     Reference(Reference),
+    /// One page for a program that works on a problem by itself
+    Guide,
     /// What works on this machine, and how to mend what does not
     Doctor,
     /// The compiler in use; `install` fetches nibble's own copy

@@ -69,11 +69,11 @@ fn the_sanitizer_is_the_emulators() {
 fn a_failure_is_repeated_by_its_case_and_seed() {
     let away = include_str!("../solutions/mxfp4_quantize/rejected/ties_away.cu");
     let nibble = Nibble::new(["check", "k.cu", "--problem", "mxfp4_quantize", "--json"])
-        .args(["--device", "emulator", "--case", "ties", "--case", "16x32/uniform"])
+        .args(["--device", "emulator", "--case", "ties", "--case", "32x32/uniform"])
         .file("k.cu", away);
     let first = &nibble.run().code(1).json()[0];
     let cases = first["cases"].as_array().expect("cases");
-    assert!(cases.iter().all(|case| case["family"] == "ties" || case["name"] == "16x32 uniform"));
+    assert!(cases.iter().all(|case| case["family"] == "ties" || case["name"] == "32x32 uniform"));
     assert!(first["warnings"][0].as_str().expect("a warning").contains("this is no proof"));
     let wrong = cases.iter().find(|case| case["verdict"] == "wrong_answer").expect("a wrong one");
     let seed = wrong["data_seed"].to_string();

@@ -1,4 +1,4 @@
-//! The README is true: its commands run, and print what it shows.
+//! The README and the tutorial are true: their commands run, and print what they show.
 //!
 //! A block of ```` ```console ```` holds commands behind `$ ` and what they print. They run in
 //! order, in a folder of their own that holds the repository's solutions and the data that a command
@@ -12,11 +12,7 @@ use std::{env, fs, path::Path, process::Command};
 
 use leaderboard::Store;
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-
-/// Commands that are not run here: this test is one of what the first runs, and the second would
-/// install.
-const NOT_RUN: [&str; 2] = ["cargo test --release --workspace", "cargo install --path ."];
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A command and what the README says that it prints.
 struct Example {
@@ -25,19 +21,17 @@ struct Example {
 }
 
 #[test]
-fn its_commands_print_what_it_shows() {
-    let readme = fs::read_to_string(README).expect("README.md");
+fn the_tutorials_commands_print_what_it_shows() {
+    let path = Path::new(ROOT).join("docs/tutorial.md");
+    let page = fs::read_to_string(&path).expect("a page");
     let folder = tempfile::tempdir().expect("a folder");
     copy_solutions(folder.path());
-    let examples = examples(&readme);
-    assert!(examples.len() >= 5, "the README lost its examples");
+    let examples = examples(&page);
+    assert!(examples.len() >= 5, "the tutorial lost its examples");
 
-    let mut blessed = readme.clone();
+    let mut blessed = page.clone();
     let mut wrong = String::new();
     for Example { command, shown } in examples {
-        if NOT_RUN.contains(&command.as_str()) {
-            continue;
-        }
         let printed = run(&command, folder.path());
         if !same(&shown, &printed, folder.path()) {
             wrong.push_str(&format!("$ {command}\n--- shown\n{shown}--- printed\n{printed}\n"));
@@ -46,20 +40,50 @@ fn its_commands_print_what_it_shows() {
         }
     }
     if env::var_os("NIBBLE_BLESS").is_some() {
-        fs::write(README, blessed).expect("README.md");
+        fs::write(path, blessed).expect("a page");
         return;
     }
     assert!(wrong.is_empty(), "{wrong}NIBBLE_BLESS=1 cargo test --test readme writes it anew");
 }
 
+/// The quick start, with what each command must end with; installing would change the machine.
 #[test]
-fn the_files_it_names_are_there() {
-    let readme = fs::read_to_string(README).expect("README.md");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        let path = link.split('#').next().unwrap_or_default();
-        if !path.is_empty() && !path.contains("://") {
-            assert!(root.join(path).exists(), "README.md links to {path}, which is not there");
+fn the_readmes_commands_work() {
+    let page = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("README.md");
+    let block = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next());
+    let commands: Vec<&str> = block
+        .expect("a block of commands")
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or(line).trim())
+        .collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    copy_solutions(folder.path());
+    let ends = [
+        ("cargo run --release -- submit ", "✓ accepted"),
+        ("nibble new ", "✓ wrote"),
+        ("nibble profile ", "next: nibble check"),
+    ];
+    for (command, end) in ends {
+        let line = commands.iter().find(|line| line.starts_with(command)).expect(command);
+        let printed = run(line, folder.path());
+        assert!(printed.contains(end), "$ {line}\n{printed}");
+    }
+    assert!(page.contains("`cargo test --release --workspace`"), "the one command that tests");
+}
+
+#[test]
+fn the_files_they_name_are_there() {
+    let docs = fs::read_dir(Path::new(ROOT).join("docs")).expect("docs").flatten();
+    let pages = docs.map(|entry| entry.path()).filter(|path| path.extension().is_some());
+    for page in pages.chain([Path::new(ROOT).join("README.md")]) {
+        let text = fs::read_to_string(&page).expect("a page");
+        let folder = page.parent().expect("a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = link.split('#').next().unwrap_or_default();
+            if !path.is_empty() && !path.contains("://") {
+                let named = folder.join(path);
+                assert!(named.exists(), "{} links to {path}, which is not there", page.display());
+            }
         }
     }
 }

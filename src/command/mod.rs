@@ -11,6 +11,7 @@ mod conform;
 mod diff;
 mod doctor;
 mod export;
+mod guide;
 mod history;
 mod import;
 mod leaderboard;
@@ -65,6 +66,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
             run::enter(&program, &name, &arguments, config)
         }
         Command::Reference(reference) => reference::run(&reference, config),
+        Command::Guide => guide::run(config),
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
         Command::Conform { files } => conform::run(&files, config),

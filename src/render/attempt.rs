@@ -97,8 +97,8 @@ fn sizes(sizes: &[Size]) -> String {
     let mut table = Table::new([
         ("size", Align::Left),
         ("time", Align::Right),
-        ("light", Align::Right),
-        ("reached", Align::Right),
+        ("SOL", Align::Right),
+        ("% SOL", Align::Right),
         ("DRAM", Align::Right),
         ("instr.", Align::Right),
         ("sect./req.", Align::Right),

@@ -18,11 +18,11 @@ pub fn table(report: &Report) -> String {
         ("size", Align::Left),
         (if measured { "time" } else { "modelled" }, Align::Right),
         (if measured { "95 % interval" } else { "" }, Align::Right),
-        ("light", Align::Right),
-        ("reached", Align::Right),
+        ("SOL", Align::Right),
+        ("% SOL", Align::Right),
         ("", Align::Left),
         (
-            if report.bench.iter().any(|bench| bench.limiter.is_some()) { "limit" } else { "" },
+            if report.bench.iter().any(|bench| bench.limiter.is_some()) { "limiter" } else { "" },
             Align::Left,
         ),
     ]);

@@ -69,7 +69,7 @@ fn columns(key: &BoardKey) -> Table {
         ("geomean", Align::Right),
         (if key.modelled { "" } else { "±" }, Align::Right),
         ("behind", Align::Right),
-        ("light", Align::Right),
+        ("% SOL", Align::Right),
         ("age", Align::Right),
     ])
 }

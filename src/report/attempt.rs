@@ -124,8 +124,8 @@ pub fn sizes(sizes: &[Size]) -> Markup {
     let head = layout::heading(&[
         "size",
         ">time",
-        ">light",
-        ">reached",
+        ">SOL",
+        ">% SOL",
         ">DRAM traffic",
         ">warp instructions",
         ">sectors per request",

@@ -1,4 +1,4 @@
-//! A board's page: who is first, how it got there, how far from the light that is, and what went
+//! A board's page: who is first, how it got there, how far from the speed of light that is, and what went
 //! wrong on the way.
 
 pub mod journey;
@@ -119,7 +119,7 @@ pub fn rows(site: &Site<'_>, contest: &Contest<'_>, shown: usize, up: &str) -> M
     let names: Vec<&str> = ["rank", "attempt", ">geomean"]
         .into_iter()
         .chain(spread)
-        .chain([">of light", ">behind", "solution", "author", "message", ">attempts"])
+        .chain([">% SOL", ">behind", "solution", "author", "message", ">attempts"])
         .collect();
     let body = html! {
         @for row in contest.board.rows.iter().take(shown) {

@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn a_case_is_named_by_size_family_or_both() {
-        let both = chosen(&["16x32/ties"], false).unwrap();
-        assert_eq!(both, ["16x32 ties"]);
-        assert_eq!(chosen(&["16x32 ties"], false).unwrap(), both);
+        let both = chosen(&["32x32/ties"], false).unwrap();
+        assert_eq!(both, ["32x32 ties"]);
+        assert_eq!(chosen(&["32x32 ties"], false).unwrap(), both);
         assert!(chosen(&["ties"], false).unwrap().iter().all(|name| name.ends_with(" ties")));
-        assert!(chosen(&["16x32"], false).unwrap().iter().all(|name| name.starts_with("16x32 ")));
+        assert!(chosen(&["32x32"], false).unwrap().iter().all(|name| name.starts_with("32x32 ")));
         let Err(Error::Usage(message)) = chosen(&["7x7"], false) else { panic!("it exists") };
         assert!(message.contains("families uniform, normal"), "{message}");
     }

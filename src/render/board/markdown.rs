@@ -12,9 +12,7 @@ pub fn table(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
         text.push_str(&format!("; {note}"));
     }
     text.push_str("\n\n");
-    text.push_str(
-        "| # | attempt | solution | by | geomean | behind | of light | age | message |\n",
-    );
+    text.push_str("| # | attempt | solution | by | geomean | behind | % SOL | age | message |\n");
     text.push_str("| ---: | --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n");
     for row in &board.rows {
         let best = row.best;

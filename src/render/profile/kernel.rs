@@ -131,7 +131,7 @@ fn occupancy(kernel: &KernelReport) -> String {
     let residency = kernel.residency;
     let share = 100.0 * f64::from(residency.warps) / f64::from(residency.most_warps.max(1));
     let mut text = format!(
-        "{}: {} of {} warps fit an SM, the limit is {}",
+        "{}: {} of {} warps fit an SM, the limiter is {}",
         words::percent(share),
         residency.warps,
         residency.most_warps,

@@ -93,7 +93,7 @@ fn path(kernel: &KernelReport) -> String {
         );
     }
     format!(
-        "Not by DRAM but by the way to L2, which moves {} in sectors of 32 bytes where lanes asked \
+        "Not by DRAM but by the L1 to L2 path, which moves {} in sectors of 32 bytes where lanes asked \
          for {}.",
         words::bytes(sectors * SECTOR),
         words::bytes(asked)
@@ -153,7 +153,7 @@ fn latency(kernel: &KernelReport) -> String {
         ));
     } else if residency.warps < residency.most_warps / 2 {
         text.push_str(&format!(
-            " Of {} warps, {} fit an SM: the limit is {}.",
+            " Of {} warps, {} fit an SM: the limiter is {}.",
             residency.most_warps, residency.warps, residency.limit
         ));
     }

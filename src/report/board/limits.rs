@@ -1,4 +1,4 @@
-//! How far from light a board's first are, and what keeps them from it.
+//! How far from the speed of light a board's first are, and what keeps them from it.
 
 use leaderboard::Attempt;
 use maud::{Markup, html};
@@ -34,7 +34,7 @@ pub fn bars(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
         .map(|attempt| Series { name: site.ids.of(&attempt.id), sizes: &attempt.outcome.sizes })
         .collect();
     let Some(picture) = bars::draw("sizes", &series) else { return html! {} };
-    let head = layout::heading(&["size", ">light", "attempt", ">time", ">reached"]);
+    let head = layout::heading(&["size", ">SOL", "attempt", ">time", ">% SOL"]);
     let numbers = html! {
         @for size in &first[0].outcome.sizes {
             @for attempt in &first {
@@ -51,7 +51,7 @@ pub fn bars(site: &Site<'_>, contest: &Contest<'_>) -> Markup {
         }
     };
     html! {
-        h2 { "How far from light" }
+        h2 { "How far from the speed of light" }
         (layout::figure(
             picture,
             html! {
