@@ -13,7 +13,7 @@
 //! A subtraction adds the complement, as the hardware does: `sub.cc` is `a + ~b + 1`, `subc` is
 //! `a + ~b + cc`, and the flag is the carry of that sum: 1 where nothing is borrowed. The manual calls it
 //! the borrow, which says the same as long as only `subc` reads what `sub.cc` wrote. The 128-bit division
-//! that nvcc emits takes the flag of `sub.cc` with `addc`, and relies on the carry.
+//! that nvcc emits takes the flag of `sub.cc` with `addc`, and relies on the carry; an H200 does the same.
 
 use super::{Kind, Row, row};
 use crate::exec::{Core, Flow, Lane, once};
