@@ -141,6 +141,9 @@ pub enum Command {
         /// When it has ended, say on stderr where the time of its kernels goes
         #[arg(long)]
         profile: bool,
+        /// Tell names in full, with all their template arguments
+        #[arg(long)]
+        verbose: bool,
         #[command(flatten)]
         scrutiny: Scrutiny,
         /// What the program is given

@@ -129,6 +129,41 @@ fn a_fault_is_explained_to_who_aborts() {
 }
 
 #[test]
+fn an_exception_that_leaves_main_is_reported_as_by_any_program() {
+    const PROGRAM: &str = "#include <stdexcept>\n#include <string>\n\
+        __global__ void far(int* p) { p[1 << 20] = 1; }\n\
+        int main(int n, char**) {\n  int* p;\n  cudaMalloc(&p, 4);\n  \
+        if (n > 1) far<<<1, 1>>>(p);\n  \
+        cudaError_t e = n > 1 ? cudaDeviceSynchronize() : cudaErrorNoDevice;\n  \
+        throw std::runtime_error(std::string(\"CUDA: \") + cudaGetErrorName(e));\n}\n";
+    let run = |arguments: &[&str]| {
+        let run = Nibble::new(["run", "throws.cu"].iter().chain(arguments));
+        let run = run.file("throws.cu", PROGRAM).run();
+        assert_eq!(run.code, None, "aborted, by a signal");
+        run.stderr_contains("terminate called after throwing an instance of 'std::runtime_error'")
+    };
+    run(&[]).stderr_contains("what():  CUDA: cudaErrorNoDevice");
+    run(&["--", "far"])
+        .stderr_contains("what():  CUDA: cudaErrorIllegalAddress")
+        .stderr_contains("far writes 4 bytes of global memory")
+        .stderr_contains("throws.cu:3");
+}
+
+#[test]
+fn names_are_told_short_unless_they_are_asked_for() {
+    const PROGRAM: &str = "template <int... I> struct List {};\n\
+        template <class L> __global__ void far(int* p) { p[1 << 20] = 1; }\n\
+        int main() {\n  int* p;\n  cudaMalloc(&p, 4);\n  \
+        far<List<11, 22, 33, 44, 55, 66, 77, 88, 99, 111, 222, 333, 444, 555, 666, 777, 888>>\
+        <<<1, 1>>>(p);\n  return cudaDeviceSynchronize() == cudaSuccess;\n}\n";
+    let run =
+        |flags: &[&str]| Nibble::new(flags.iter().chain(&["far.cu"])).file("far.cu", PROGRAM).run();
+    let short = run(&["run"]).code(0).stderr_contains("far<List<…>> writes 4 bytes");
+    assert!(!short.stderr.contains("11, 22"), "{}", short.stderr);
+    run(&["run", "--verbose"]).code(0).stderr_contains("777, 888>> writes 4 bytes");
+}
+
+#[test]
 fn a_function_that_is_nowhere_is_named() {
     let needs = |declaration: &str, call: &str| {
         let program = format!("{declaration}\nint main() {{ return {call}; }}\n");

@@ -58,9 +58,10 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Export(export) => export::run(&export, config),
         Command::Import(import) => import::run(&import, config),
         Command::Report { output } => report::run(&output, config),
-        Command::Run { file, profile, scrutiny, arguments } => {
+        Command::Run { file, profile, verbose, scrutiny, arguments } => {
             let scrutiny = scrutiny::of(scrutiny, config)?;
-            run::run(&file, judge::device::Scrutiny { profile, ..scrutiny }, &arguments, config)
+            let scrutiny = judge::device::Scrutiny { profile, ..scrutiny };
+            run::run(&file, scrutiny, verbose, &arguments, config)
         }
         Command::Enter { program, name, arguments } => {
             run::enter(&program, &name, &arguments, config)

@@ -32,6 +32,7 @@ const LINES: usize = 8;
 pub fn run(
     file: &Path,
     scrutiny: Scrutiny,
+    whole_names: bool,
     arguments: &[OsString],
     config: &Config,
 ) -> Result<Exit> {
@@ -48,7 +49,7 @@ pub fn run(
     let built = program::build(&build, &mut |event| progress.event(&event));
     drop(progress);
     let program = match built {
-        Ok(program) => program,
+        Ok(program) => Program { whole_names, ..program },
         Err(BuildError::Other(error)) => return Err(error.into()),
         Err(BuildError::Compile(error)) => {
             let exit = if build.interrupt.raised() { Exit::Interrupted } else { Exit::Failed };

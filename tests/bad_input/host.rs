@@ -20,6 +20,24 @@ fn abort() {
     insta::assert_snapshot!(screen_of("aborts.cu", 1));
 }
 
+/// What the kernel did, not that the host has aborted.
+#[test]
+fn an_exception_for_a_cuda_error() {
+    insta::assert_snapshot!(screen_of("throws_for_a_cuda_error.cu", 1));
+}
+
+/// Nothing of CUDA is to blame: the log says what was thrown.
+#[test]
+fn an_exception_of_its_own() {
+    let thrown = program("throws_for_a_cuda_error.cu")
+        .replace("check(cudaDeviceSynchronize());", "throw std::runtime_error(\"no luck\");")
+        .replace("(1 << 20) + threadIdx.x", "threadIdx.x");
+    let screen = check(&thrown).run().code(1).screen();
+    for said in ["aborted (SIGABRT)", "instance of 'std::runtime_error'", "what():  no luck"] {
+        assert!(screen.contains(said), "{said}:\n{screen}");
+    }
+}
+
 #[test]
 fn sleeps_for_ever() {
     insta::assert_snapshot!(screen_of("sleeps.cu", 1));

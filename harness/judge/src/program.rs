@@ -8,6 +8,8 @@
 //! It is the user's own program on the user's own machine: there is no judge and no sandbox. It should
 //! have a process to itself, since it may exit, or crash, as it likes.
 
+mod stack;
+
 use std::error::Error as _;
 use std::ffi::{CString, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
@@ -60,6 +62,16 @@ pub struct Program {
     /// What `ptxas` says of them.
     pub kernels: Vec<KernelFacts>,
     pub scrutiny: Scrutiny,
+    /// Names of kernels and functions are told in full, however many template arguments they have.
+    pub whole_names: bool,
+}
+
+impl Program {
+    /// A kernel's, a function's or a variable's name, for people.
+    fn name(&self, mangled: &str) -> String {
+        let name = compile::plain(mangled);
+        if self.whole_names { name } else { compile::short(&name) }
+    }
 }
 
 /// Why there is no program to run.
@@ -110,7 +122,8 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
     match made {
         Ok(artifact) => {
             let compile::Artifact { library, kernels, .. } = artifact;
-            Ok(Program { library, arch, kernels, scrutiny: config.scrutiny })
+            let scrutiny = config.scrutiny;
+            Ok(Program { library, arch, kernels, scrutiny, whole_names: false })
         }
         Err(CompileError::Machine(error)) => Err(BuildError::Other(error.into())),
         Err(error) => Err(BuildError::Compile(error)),
@@ -148,8 +161,6 @@ fn unopened(error: &libloading::Error) -> String {
     format!("the program needs `{}`, {what}", compile::plain(symbol))
 }
 
-type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
-
 /// Opens the program in this process and calls its `main`; what that returns. `at_exit` is called when
 /// the process exits, however the program ends it; [`ended`] says what happened.
 ///
@@ -169,7 +180,7 @@ pub fn enter(
     // Its exit handlers may point into it.
     let library = std::mem::ManuallyDrop::new(library);
     // SAFETY: C and C++ give `main` this type, or one that may be called as if it had.
-    let main = unsafe { library.get::<Main>(b"main") }.map_err(|error| error.to_string())?;
+    let main = unsafe { library.get::<stack::Main>(b"main") }.map_err(|error| error.to_string())?;
     let words: Vec<CString> = std::iter::once(name.as_os_str())
         .chain(arguments.iter().map(OsString::as_os_str))
         .filter_map(|word| CString::new(word.as_bytes()).ok())
@@ -183,8 +194,15 @@ pub fn enter(
     let handler: extern "C" fn(c_int) = aborting;
     // SAFETY: the handler may be called at any time; what it does at which, it says.
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
+    let mut call = stack::Call {
+        main: *main,
+        count: words.len() as c_int,
+        arguments: pointers.as_ptr(),
+        environment: environment.as_ptr(),
+        code: 0,
+    };
     // SAFETY: argument count and vector as C has them, alive until `main` returns.
-    Ok(unsafe { main(words.len() as c_int, pointers.as_ptr(), environment.as_ptr()) })
+    unsafe { stack::run(&mut call) }.map_err(|error| format!("no thread for the program: {error}"))
 }
 
 /// What a program's kernels did.
@@ -204,7 +222,7 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
     let report = ::cudart::session::report();
     let mut complaints = Vec::new();
     if let Some(mut fault) = report.fault {
-        fault.rename(compile::plain);
+        fault.rename(|name| program.name(name));
         let mut text = |file: &str, line| sources.as_mut()?.own_line(file, line);
         complaints.push((fault.headline(), fault.details(&mut text)));
     }
@@ -215,7 +233,7 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
             .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
     );
     let refused = report.refused.into_iter().map(|Refused { kernel, why, asked }| {
-        (format!("{} was not launched: {why}", compile::plain(&kernel)), asked)
+        (format!("{} was not launched: {why}", program.name(&kernel)), asked)
     });
     let refused = refused.collect();
     let launches: Vec<_> = report.launches.into_iter().map(emulator::launch).collect();

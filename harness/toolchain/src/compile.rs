@@ -22,6 +22,7 @@ mod name;
 mod nvcc;
 mod ptxas;
 mod scan;
+mod short_name;
 mod signature;
 mod source;
 mod unit;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::CompileError;
 pub use name::{plain, readable};
+pub use short_name::short;
 pub use signature::{Difference, Parameter, SignatureError, prototype};
 pub use source::{Source, SourceError};
 

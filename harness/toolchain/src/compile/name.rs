@@ -18,7 +18,7 @@ pub fn readable(mangled: &str) -> String {
 /// As [`readable`], of a kernel, a function or a variable; of a variable inside a function its own name
 /// only: `_ZZ5shiftPKfE4tile` becomes `tile`.
 pub fn plain(mangled: &str) -> String {
-    let name = readable(mangled);
+    let name = readable(mangled).replace("> >", ">>");
     match name.rsplit_once("::") {
         Some((_, last)) if mangled.starts_with("_ZZ") => last.to_owned(),
         _ => name,
