@@ -74,6 +74,10 @@ pub enum Call {
 pub struct Sample {
     /// Device time, nanoseconds.
     pub device_ns: f64,
+    /// How long other work of the context went on behind the call, nanoseconds; only of a
+    /// [`Span::Everything`].
+    #[serde(default)]
+    pub behind_ns: f64,
     /// Host time inside the call, nanoseconds.
     pub host_ns: u64,
     /// Host time of all that is done for this one call, itself included, nanoseconds.

@@ -280,8 +280,13 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_down_spoils_its_samples_and_no_others() {
-        let sample =
-            |device_ns, clock| Sample { device_ns, host_ns: 0, around_ns: 0, clock_mhz: clock };
+        let sample = |device_ns, clock| Sample {
+            device_ns,
+            behind_ns: 0.0,
+            host_ns: 0,
+            around_ns: 0,
+            clock_mhz: clock,
+        };
         let steadily = vec![sample(1.0, Some(1980.0)); 9];
         let blocks = [steadily, vec![sample(2.0, Some(1900.0)), sample(3.0, Some(1950.0))]];
         assert_eq!(steady(&blocks), [vec![1.0; 9], vec![3.0]]);

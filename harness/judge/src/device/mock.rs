@@ -211,7 +211,8 @@ impl Subject for Mock {
             report.mismatches = u64::from(report.verdict == Verdict::WrongAnswer);
         }
         let device_ns = self.sample(&case.sizes.to_string());
-        let sample = Some(Sample { device_ns, host_ns: 0, around_ns: 0, clock_mhz: None });
+        let sample =
+            Some(Sample { device_ns, behind_ns: 0.0, host_ns: 0, around_ns: 0, clock_mhz: None });
         Ok(Trial { sample, ..Trial::of(report) })
     }
 

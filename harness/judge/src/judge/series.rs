@@ -155,19 +155,19 @@ impl Judge {
     /// does nothing, and no longer where the end waits for all streams: calls that are shorter than
     /// they seem show in the first, and longer ones in the second.
     fn finish(&mut self, case: &CaseSpec, mixing: &Mixing, limit: Duration) -> Result<(), Stop> {
-        let mut medians = [0.0; 3];
-        let spans = [Span::Nothing, Span::Call, Span::Everything];
-        for (span, median_ns) in spans.into_iter().zip(&mut medians) {
-            let samples =
-                self.series(case, mixing, Manner { span, ..Manner::cold(CALLS) }, limit)?;
-            let ns: Vec<f64> = samples.iter().map(|sample| sample.device_ns).collect();
-            *median_ns = median(&ns).unwrap_or_default();
-        }
-        let [nothing, call, everything] = medians;
+        let mut series =
+            |span| self.series(case, mixing, Manner { span, ..Manner::cold(CALLS) }, limit);
+        let (empty, whole) = (series(Span::Nothing)?, series(Span::Everything)?);
+        let of = |samples: &[Sample], ns: fn(&Sample) -> f64| {
+            median(&samples.iter().map(ns).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        let nothing = of(&empty, |sample| sample.device_ns);
+        let call = of(&whole, |sample| sample.device_ns);
+        let behind = of(&whole, |sample| sample.behind_ns);
         let against = if call < 0.75 * nothing {
             format!("a kernel that does nothing takes {:.1} µs", nothing * 1e-3)
-        } else if everything > 1.25 * call + SLACK {
-            format!("the GPU is busy with it for {:.1} µs", everything * 1e-3)
+        } else if behind > 0.25 * call + SLACK {
+            format!("the GPU is busy with it for {:.1} µs", (call + behind) * 1e-3)
         } else {
             return Ok(());
         };

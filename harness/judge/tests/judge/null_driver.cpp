@@ -116,15 +116,22 @@ Result cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, un
 
 // Every call takes 10 us: how long the host takes depends on what else runs there. What a solution
 // says it has hidden is over later, and seen by who waits for everything.
-static float hidden = 0, shown = 0;
+static float hidden = 0, took = 0.01f;
 void null_driver_hide(float milliseconds) { hidden = milliseconds; }
+void null_driver_take(float milliseconds) { took = milliseconds; }
+struct Event { bool behind_everything; };
+static Event events[16];
+static unsigned made = 0;
+static bool waits = false;
 Result cuCtxRecordEvent(void*, void*) { return sticky; }
-Result cuStreamWaitEvent(void*, void*, unsigned) { return shown = hidden, sticky; }
-Result cuEventCreate(void** event, unsigned) { return *event = &sticky, success; }
-Result cuEventRecord(void*, void*) { return sticky; }
+Result cuStreamWaitEvent(void*, void*, unsigned) { return waits = true, sticky; }
+Result cuEventCreate(void** event, unsigned) { return *event = &events[made++ % 16], success; }
+Result cuEventRecord(void* event, void*) {
+    return static_cast<Event*>(event)->behind_everything = waits, waits = false, sticky;
+}
 Result cuEventDestroy_v2(void*) { return success; }
-Result cuEventElapsedTime_v2(float* milliseconds, void*, void*) {
-    return *milliseconds = 0.01f + shown, shown = hidden = 0, success;
+Result cuEventElapsedTime_v2(float* milliseconds, void*, void* end) {
+    return *milliseconds = static_cast<Event*>(end)->behind_everything ? hidden : took, success;
 }
 
 Result cuGetErrorName(Result error, const char** name) {

@@ -14,9 +14,12 @@
 //! 4. *spin*: all of the GPU is busy while the host enqueues, so that launch latency is not timed,
 //!    and nothing of the call runs before the first event, on whatever stream. At most
 //!    [`LONGEST_SPIN`], so host work is hidden for that long and no longer.
-//! 5. *events* around the one call; its host time is kept as well. Of a [`Span::Everything`] the
-//!    last event waits for all work of the context, whatever stream it is on: an event captures what
-//!    there is (`cuCtxRecordEvent`), and the default stream waits for that. On an H200 it costs
+//! 5. *events* around the one call; its host time is kept as well. Of a [`Span::Everything`] a third
+//!    event waits for all work of the context, whatever stream it is on: an event captures what
+//!    there is (`cuCtxRecordEvent`), and the default stream waits for that. Both ends are of one call,
+//!    so that a call whose host enqueues longer than the spin, and takes now 160 µs and now 206, is not
+//!    taken for one that leaves work behind. Where the host was late, the GPU also waited for it between
+//!    the two ends, and that time does not count. On an H200 it costs
 //!    nothing: 8.5 µs for a kernel of 8.5. What used to stand here, a second spin that starts when
 //!    the GPU has room for it, cost 2 µs and did not wait for a kernel that leaves room beside it.
 
@@ -39,6 +42,8 @@ pub struct Stopwatch {
     context: sys::CUcontext,
     start: sys::CUevent,
     end: sys::CUevent,
+    /// Behind all work of the context.
+    last: sys::CUevent,
     /// All work of the context, at some moment. It has no time.
     everything: sys::CUevent,
     flush: Memory,
@@ -58,6 +63,7 @@ impl Stopwatch {
             context: context.handle,
             start: result::event::create(timed)?,
             end: result::event::create(timed)?,
+            last: result::event::create(timed)?,
             everything: result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?,
             flush: Memory::new((2 * context.l2).next_multiple_of(TILE))?,
             words: Memory::new(64)?,
@@ -97,23 +103,37 @@ impl Stopwatch {
             Span::Call | Span::Everything => call(),
         }
         let host_ns = called.elapsed().as_nanos() as u64;
-        if span == Span::Everything {
-            // SAFETY: as above; the event is of this context.
-            unsafe { sys::cuCtxRecordEvent(self.context, self.everything) }.result()?;
-            // SAFETY: as above.
-            unsafe { sys::cuStreamWaitEvent(STREAM, self.everything, 0) }.result()?;
-        }
         // SAFETY: as above.
         unsafe { result::event::record(self.end, STREAM) }?;
+        let ended = called.elapsed().as_nanos() as u64;
+        if span == Span::Everything {
+            // SAFETY: as above; the events are of this context.
+            unsafe {
+                sys::cuCtxRecordEvent(self.context, self.everything).result()?;
+                sys::cuStreamWaitEvent(STREAM, self.everything, 0).result()?;
+                result::event::record(self.last, STREAM)?;
+            }
+        }
+        let enqueued = called.elapsed().as_nanos() as u64;
         after(&self.kernels)?;
         driver::synchronize()?;
 
         // SAFETY: both are recorded, and the GPU is past them.
         let milliseconds = unsafe { result::event::elapsed(self.start, self.end) }?;
+        let behind_ns = match span {
+            Span::Everything => {
+                // SAFETY: as above.
+                let behind = unsafe { result::event::elapsed(self.end, self.last) }?;
+                let starved = if enqueued > self.spin { enqueued - ended } else { 0 };
+                (f64::from(behind) * 1e6 - starved as f64).max(0.0)
+            }
+            Span::Nothing | Span::Call => 0.0,
+        };
         self.spin = (2 * host_ns).clamp(SHORTEST_SPIN, LONGEST_SPIN);
         let clock_mhz = self.clock()?;
         Ok(Sample {
             device_ns: f64::from(milliseconds) * 1e6,
+            behind_ns,
             host_ns,
             around_ns: begun.elapsed().as_nanos() as u64,
             clock_mhz,
@@ -133,7 +153,7 @@ impl Stopwatch {
 
 impl Drop for Stopwatch {
     fn drop(&mut self) {
-        for event in [self.start, self.end, self.everything] {
+        for event in [self.start, self.end, self.last, self.everything] {
             // SAFETY: created by `new`, destroyed once.
             let _ = unsafe { result::event::destroy(event) };
         }
