@@ -40,16 +40,24 @@ pub struct Counters {
     pub branches: u64,
     pub divergent_branches: u64,
     pub static_shared: u32,
+    /// Multiply-adds of the tensor cores, by the elements of A as PTX names them; those that sparse A leaves out count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub multiply_adds: Vec<(String, u64)>,
+    /// Bytes of shared memory that tensor cores read by themselves.
+    #[serde(default, skip_serializing_if = "crate::exec::is_zero")]
+    pub tensor_shared_bytes: u64,
 }
 
 impl Counters {
     /// Add another launch of the same kernel.
     pub fn add(&mut self, other: &Self) {
-        let Self { by_class, static_shared, .. } = self;
-        for (class, count) in &other.by_class {
-            match by_class.iter_mut().find(|(known, _)| known == class) {
-                Some((_, sum)) => *sum += count,
-                None => by_class.push((class.clone(), *count)),
+        let Self { by_class, static_shared, multiply_adds, .. } = self;
+        for (all, more) in [(by_class, &other.by_class), (multiply_adds, &other.multiply_adds)] {
+            for (name, count) in more {
+                match all.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, sum)) => *sum += count,
+                    None => all.push((name.clone(), *count)),
+                }
             }
         }
         *static_shared = (*static_shared).max(other.static_shared);
@@ -74,6 +82,7 @@ impl Counters {
             (&mut self.barriers, other.barriers),
             (&mut self.branches, other.branches),
             (&mut self.divergent_branches, other.divergent_branches),
+            (&mut self.tensor_shared_bytes, other.tensor_shared_bytes),
         ] {
             *sum += more;
         }
@@ -100,6 +109,7 @@ impl Counters {
             atomics: moved.atomics,
             barriers: tally.barriers,
             static_shared: program.static_shared,
+            tensor_shared_bytes: moved.tensor_shared_bytes,
             ..Self::default()
         };
         let mut classes = BTreeMap::<Class, u64>::new();
@@ -115,6 +125,13 @@ impl Counters {
                 *classes.entry(origin.class).or_default() += visits.warps;
             }
         }
+        let mut products = BTreeMap::<&str, u64>::new();
+        for (block, work) in &program.works {
+            let warps = tally.visits[*block as usize].warps;
+            *products.entry(work.element.name()).or_default() += warps * work.multiply_adds;
+        }
+        let done = products.into_iter().filter(|(_, n)| *n > 0);
+        counters.multiply_adds = done.map(|(name, n)| (name.to_owned(), n)).collect();
         let named = classes.into_iter().filter(|(_, n)| *n > 0);
         counters.by_class = named.map(|(class, n)| (class.name().to_owned(), n)).collect();
         counters

@@ -133,6 +133,10 @@ pub enum FaultKind {
         near: Option<Near>,
         with: Other,
     },
+    /// A register of the sums of `wgmma`, before its group was waited for; [`Fault::other`] says where the product is.
+    SumsInFlight {
+        access: Access,
+    },
     /// A value that matters was made from what nobody wrote.
     Undefined {
         used: Use,
@@ -150,6 +154,8 @@ pub enum Other {
     Thread,
     /// A copy that the block has started, and not waited for.
     Copy,
+    /// A product of the tensor cores that nobody has waited for.
+    Product,
     /// Another block of the launch.
     Block,
 }
@@ -227,6 +233,7 @@ impl FaultKind {
             Self::StackOverflow { .. } => "stack_overflow",
             Self::Race { with: Other::Block, .. } => "race_between_blocks",
             Self::Race { .. } => "race",
+            Self::SumsInFlight { .. } => "sums_in_flight",
             Self::Undefined { .. } => "undefined",
         }
     }

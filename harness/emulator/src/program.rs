@@ -180,6 +180,8 @@ pub struct Program {
     pub multiplies: Vec<crate::exec::matrix::Product>,
     /// What the `wgmma` instructions multiply.
     pub wgmmas: Vec<crate::exec::matrix::WarpgroupMultiply>,
+    /// What is multiplied in each block, by the number of the block.
+    pub works: Vec<(BlockId, crate::exec::matrix::Work)>,
     /// What the video instructions do.
     pub videos: Vec<crate::isa::video::Plan>,
     /// What the `wmma` loads and stores move.

@@ -57,7 +57,7 @@ pub use grid::{Launch, Stopped, run_grid};
 pub use lane::{Lane, Op1, Op2, Op3, PLAIN, WIDE, WIDEST, each_lane, lane_by_lane, op1, op2, op3};
 pub use level::{Handlers, Level};
 pub(crate) use level::{both, element_wise, once, op, rare, thrice};
-pub use tally::{Moved, Sectors, Tally, Traffic};
+pub use tally::{Moved, Sectors, Tally, Traffic, is_zero};
 
 use crate::program::Inst;
 

@@ -101,6 +101,10 @@ impl Fault {
                     Other::Thread => {
                         format!("another thread {done}, with no barrier between the two")
                     }
+                    Other::Product => {
+                        "wgmma is still reading: nobody waited for its group (wgmma.wait_group)"
+                            .to_owned()
+                    }
                     Other::Copy => "a copy is still writing: nobody waited for it".to_owned(),
                     Other::Block => {
                         format!("another block {done} in the same launch: nothing orders the two")
@@ -108,6 +112,11 @@ impl Fault {
                 };
                 format!("{kernel} {verb} {bytes} bytes of {space} memory{place} that {other}")
             }
+            FaultKind::SumsInFlight { access } => format!(
+                "{kernel} {} a register that wgmma has not written its sums to yet: wgmma.commit_group and \
+                 wgmma.wait_group come first",
+                access.verb()
+            ),
             FaultKind::Undefined { used, space, near } => {
                 let place = near.as_ref().map(Near::place).unwrap_or_default();
                 let what = match space {

@@ -25,6 +25,7 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         }
         Kind::Shuffle(_) => Deed::Shuffle,
         Kind::Vote(_) | Kind::AcrossLanes(_) | Kind::Mma(_) | Kind::WmmaMultiply(_) => Deed::Across,
+        Kind::Wgmma(_) | Kind::WgmmaWait(_) => Deed::Sums,
         Kind::WarpBarrier(_) => Deed::WarpSync,
         Kind::Fence(_) => Deed::Fence,
         Kind::CopyAsync(_) | Kind::StoreAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,

@@ -26,6 +26,7 @@ pub fn emit(
     let mut code = Vec::new();
     let mut lists: Vec<Slot> = Vec::new();
     let mut memory: Vec<MemoryInst> = Vec::new();
+    let mut works = Vec::new();
     let mut out = Vec::new();
     let (mut done, mut touched) = (Vec::new(), Vec::new());
     for (number, block) in blocks.iter().enumerate() {
@@ -41,6 +42,7 @@ pub fn emit(
             if frame.sanitize {
                 done.push(effects::effect(op, slots, registers, &mut touched));
             }
+            works.extend(op.work.map(|work| (number as u32, work)));
             let list = lists.len() as u32;
             lists.extend(op.list.iter().map(|&reg| slots.of[reg as usize]));
             let cache = memory.len() as u16;
@@ -118,6 +120,7 @@ pub fn emit(
         local_bytes: frame.local_bytes.next_multiple_of(16),
         multiplies: frame.multiplies.into_iter().map(Into::into).collect(),
         wgmmas: frame.wgmmas,
+        works,
         videos: frame.videos,
         tiles: frame.tiles,
         effects: done,

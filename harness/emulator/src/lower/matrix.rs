@@ -54,6 +54,7 @@ impl Selector {
         for value in &scales {
             op.list.push(self.narrow(value)?);
         }
+        op.work = Some(form.work());
         op.imm = self.frame.multiplies.len() as u64;
         self.frame.multiplies.push(form);
         self.ops.push(op);

@@ -153,6 +153,8 @@ pub struct Op {
     pub origin: u32,
     /// Goes to memory: has a place in the allocation cache, and is counted.
     pub memory: bool,
+    /// What tensor cores multiply.
+    pub work: Option<crate::exec::matrix::Work>,
     /// Writes the sums of `wgmma` that are in flight, to registers in the list.
     pub delivers: bool,
     /// Copies `a` to `dst` and does nothing else.
@@ -178,6 +180,7 @@ impl Op {
             origin,
             memory: false,
             delivers: false,
+            work: None,
             copy: false,
             deed: None,
         }

@@ -98,6 +98,7 @@ impl Selector {
         op.b = Some(self.source(b, "w", "b64")?);
         op.list.extend(&sums);
         op.memory = true;
+        op.work = Some(what.work());
         op.flags = self.frame.wgmmas.len() as u32;
         self.frame.wgmmas.push(what);
         self.frame.sums.extend(sums);

@@ -152,6 +152,7 @@ impl Selector {
             op.list.extend(part(&a, row, each_a)?);
             op.list.extend(part(&b, column, each_b)?);
             op.list.extend(part(&c, tile, each_c)?);
+            op.work = Some(form.work());
             op.imm = self.frame.multiplies.len() as u64;
             self.frame.multiplies.push(form.clone());
             self.ops.push(op);

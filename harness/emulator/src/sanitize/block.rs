@@ -11,6 +11,7 @@ use super::bits::Bits;
 use super::clash::{Clash, Party};
 use super::epoch::{Cell, Epoch, LATEST, words};
 use super::lanes::Lanes;
+use super::operands::Operands;
 use super::shapes::{Footprint, Shape, Stretch, words_around};
 use super::waiting::Waiting;
 use crate::fault::Access;
@@ -48,6 +49,8 @@ pub struct Block {
     told: bool,
     /// Bytes that have been written.
     written: Bits,
+    /// What products read that nobody has waited for.
+    pub operands: Operands,
 }
 
 /// Accesses that wait at a time; a quarter as many patterns.
@@ -72,12 +75,14 @@ impl Block {
             waiting: Waiting::new(MOST, MOST / 4),
             awaited: Bits::new(shared.div_ceil(4)),
             told: false,
+            operands: Operands::default(),
             written: Bits::new(shared),
         }
     }
 
     /// Another CTA begins in the same place: all that was is over for everyone.
     pub fn start(&mut self) {
+        self.operands.clear();
         if self.clock.iter().any(|&time| time > LATEST / 2) {
             self.clock.fill(1);
             self.cells.fill(Cell::default());
@@ -221,6 +226,9 @@ impl Block {
     /// with it.
     #[inline(always)]
     pub fn note_all(&mut self, warp: u32, ip: u32, print: Footprint, access: Access) -> bool {
+        if access != Access::Read && !self.operands.is_empty() {
+            return false;
+        }
         if !print.is_narrow() {
             return self.note_wide(warp, ip, print, access);
         }
@@ -285,6 +293,11 @@ impl Block {
     /// Note an access by a lane of a warp, or by the copy unit in its name. The earlier access that it
     /// races with, and its warp and lane.
     pub fn note(&mut self, now: Party, offset: u64, bytes: u64, access: Access) -> Option<Clash> {
+        if access != Access::Read
+            && let Some(clash) = self.operands.clash(offset, bytes)
+        {
+            return Some(clash);
+        }
         let (first, count) = words_around(offset, bytes);
         if access != Access::Read || self.fresh.any(first, count) {
             return self.note_now(now, 1, offset, bytes, access);
@@ -347,7 +360,7 @@ impl Block {
             let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
             let time = then.time();
             let at_once = agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
-            Some(Clash { access, ip: then.ip(), thread, at_once })
+            Some(Clash { access, ip: then.ip(), thread, at_once, product: false })
         };
         for later in 0..lanes {
             for (word, mask) in words(offset + u64::from(later) * bytes, bytes) {

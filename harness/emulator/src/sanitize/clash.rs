@@ -22,4 +22,6 @@ pub struct Clash {
     pub thread: Option<(u32, u32)>,
     /// Another lane of the same warp, in the same instruction.
     pub at_once: bool,
+    /// By the tensor cores, for a product that nobody has waited for.
+    pub product: bool,
 }

@@ -37,6 +37,8 @@ pub enum Deed {
     Fence,
     /// A copy by a unit of its own.
     Copy,
+    /// Makes sums of `wgmma`, or waits for some.
+    Sums,
 }
 
 impl Deed {

@@ -46,7 +46,11 @@ impl Sanitizer {
         self.earlier = clash.ip.map(|ip| Earlier { ip, thread: clash.thread, cta: None });
         let Accessed { space, bytes, access, lane, .. } = here;
         let (bytes, earlier) = (bytes as u32, clash.access);
-        let with = if clash.thread.is_some() { Other::Thread } else { Other::Copy };
+        let with = match clash.thread {
+            _ if clash.product => Other::Product,
+            Some(_) => Other::Thread,
+            None => Other::Copy,
+        };
         let kind = FaultKind::Race { space, access, earlier, bytes, near, with };
         core.stop(kind, lane);
     }
@@ -56,8 +60,15 @@ impl Sanitizer {
     pub(super) fn lanes_disagree(&mut self, core: &mut Core, here: Accessed, other: u32) {
         let ip = Some(self.ip);
         let thread = Some((self.warp, other));
-        let clash = Clash { access: Access::Write, ip, thread, at_once: true };
+        let clash = Clash { access: Access::Write, ip, thread, at_once: true, product: false };
         self.race_in_block(core, here, &clash);
+    }
+
+    /// A register of sums that a product, issued at `ip`, has not written yet.
+    #[cold]
+    pub(super) fn sums_in_flight(&mut self, core: &mut Core, ip: u32, access: Access) {
+        self.earlier = Some(Earlier { ip, thread: None, cta: None });
+        core.stop(FaultKind::SumsInFlight { access }, core.mask.trailing_zeros());
     }
 
     /// Two CTAs in the same bytes.

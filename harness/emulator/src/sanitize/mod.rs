@@ -49,6 +49,7 @@ mod epoch;
 mod fault;
 mod grid;
 mod lanes;
+mod operands;
 mod pages;
 mod registers;
 mod rule;
@@ -61,6 +62,7 @@ mod whole;
 pub use block::Block;
 pub use effect::{Deed, Effect, Touch};
 pub use fault::Earlier;
+pub use operands::Operand;
 pub use registers::Registers;
 pub use rule::Rule;
 pub use watch::{after, before, leaving, matters, met, quiet, range};
@@ -131,6 +133,21 @@ impl Sanitizer {
                 offset,
                 bytes,
             );
+        }
+    }
+
+    /// A product of the warp that runs reads these pieces until its group was waited for.
+    pub fn reads(&mut self, group: u32, pieces: Vec<u32>) {
+        let (warp, ip) = (self.warp, self.ip);
+        if let Some(block) = &mut self.block {
+            block.operands.add(Operand { warp, ip, group, pieces });
+        }
+    }
+
+    /// The warp that runs has waited for all groups of products before `group`.
+    pub fn has_read(&mut self, group: u32) {
+        if let Some(block) = &mut self.block {
+            block.operands.read(self.warp, group);
         }
     }
 

@@ -4,7 +4,7 @@ use super::access::access;
 use super::clash::Party;
 use super::fault::Accessed;
 use super::rule::Source;
-use super::{Deed, Rule, Sanitizer};
+use super::{Deed, Effect, Rule, Sanitizer};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, MemorySpace, Use};
 use crate::program::{Exit, Inst, SLOT};
@@ -37,8 +37,8 @@ fn with(core: &mut Core, f: impl FnOnce(&mut Sanitizer, &mut Core) -> Verdict) -
 /// As for the instruction's handler.
 #[inline(always)]
 pub unsafe fn quiet(core: &Core, ip: u32) -> usize {
-    // SAFETY: the warp that runs set it.
-    if unsafe { (*core.defined).all_defined() } {
+    // SAFETY: the warp that runs set them.
+    if unsafe { (*core.defined).all_defined() && (*core.in_flight).is_empty() } {
         core.program.effects[ip as usize].quiet.into()
     } else {
         0
@@ -53,7 +53,7 @@ pub unsafe fn quiet(core: &Core, ip: u32) -> usize {
 #[inline(always)]
 pub unsafe fn matters(core: &mut Core, inst: &Inst, ip: u32) -> bool {
     // SAFETY: the warp that runs set it.
-    if unsafe { !(*core.defined).all_defined() } {
+    if unsafe { !(*core.defined).all_defined() || !(*core.in_flight).is_empty() } {
         return true;
     }
     let (touch, access) = match core.program.effects[ip as usize].deed {
@@ -77,6 +77,9 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
     let effect = core.program.effects[ip as usize];
     if let Some(sanitizer) = &mut core.sanitizer {
         sanitizer.ip = ip;
+    }
+    if effect.deed != Deed::Sums {
+        with(core, |sanitizer, core| sums_are_there(sanitizer, core, effect))?;
     }
     match effect.deed {
         Deed::Load(touch) => with(core, |sanitizer, core| {
@@ -103,6 +106,24 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
         }),
         _ => Ok(()),
     }
+}
+
+/// Whether the instruction leaves alone the registers whose sums are in flight.
+fn sums_are_there(sanitizer: &mut Sanitizer, core: &mut Core, effect: Effect) -> Verdict {
+    // SAFETY: the warp that runs set it.
+    let in_flight = unsafe { &*core.in_flight };
+    if in_flight.is_empty() {
+        return Ok(());
+    }
+    let program = core.program;
+    let of = |slots: &[u32]| slots.iter().find_map(|slot| in_flight.issued(program, *slot));
+    let (ip, access) = match (of(program.read_by(effect)), of(program.written_by(effect))) {
+        (Some(ip), _) => (ip, Access::Read),
+        (None, Some(ip)) => (ip, Access::Write),
+        (None, None) => return Ok(()),
+    };
+    sanitizer.sums_in_flight(core, ip, access);
+    Err(Flow::Stop)
 }
 
 /// Which bits of its result will be undefined, and because of what.
@@ -199,7 +220,7 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
                 lanes &= !members;
             }
         }
-        Deed::Fresh | Deed::Atomic(_) | Deed::Store(_) | Deed::Fence | Deed::Copy => {
+        Deed::Fresh | Deed::Sums | Deed::Atomic(_) | Deed::Store(_) | Deed::Fence | Deed::Copy => {
             written.iter().for_each(|&to| registers.set(to, mask, 0, 0));
         }
     }

@@ -1,7 +1,7 @@
 //! Every form of `wgmma`, on random operands in every layout, against the evaluation of `float.rs`: bytes are put where the
 //! manual's layouts have them (PTX ISA 9.7.15.5.1), and sums are added up as integers.
 
-use emulator::{Config, LaunchConfig, Level, Machine};
+use emulator::{Config, Counters, LaunchConfig, Level, Machine};
 
 use crate::float::{self, Format, Number, Rule};
 use crate::warp::{Random, Range};
@@ -351,7 +351,12 @@ fn places(case: &Case, random: &mut Random) -> Vec<usize> {
         .collect()
 }
 
-fn run(ptx: &str, params: [&[u8]; 2], results: usize, sanitize: bool) -> Result<Vec<u32>, String> {
+fn run(
+    ptx: &str,
+    params: [&[u8]; 2],
+    results: usize,
+    sanitize: bool,
+) -> Result<(Vec<u32>, Counters), String> {
     let machine =
         Machine::new(Config { level: Level::detect(), threads: 1, sanitize, ..Config::default() });
     let mut bytes = Vec::new();
@@ -373,10 +378,11 @@ fn run(ptx: &str, params: [&[u8]; 2], results: usize, sanitize: bool) -> Result<
         cluster: None,
         cooperative: false,
     };
-    machine.launch(&launch, &bytes).map_err(|fault| fault.headline())?;
+    let counters = machine.launch(&launch, &bytes).map_err(|fault| fault.headline())?;
     let from = std::ptr::with_exposed_provenance::<u32>(out as usize);
     // SAFETY: as above.
-    Ok(unsafe { std::slice::from_raw_parts(from, results) }.to_vec())
+    let results = unsafe { std::slice::from_raw_parts(from, results) }.to_vec();
+    Ok((results, counters))
 }
 
 const WAIT: &str = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
@@ -393,7 +399,7 @@ fn check(case: Case) {
         let words = operands.threads(&case);
         let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let sums = case.sums();
-        let given = run(&case.ptx(&body), [&operands.image(&case), &words], 128 * sums, false)
+        let (given, _) = run(&case.ptx(&body), [&operands.image(&case), &words], 128 * sums, false)
             .unwrap_or_else(|said| panic!("{}: {said}", case.name()));
         for thread in 0..128 {
             let (warp, g, q) = (thread / 32, thread % 32 / 4, thread % 4);
@@ -541,7 +547,7 @@ fn sums_after(body: &str) -> Vec<f32> {
         operands.threads(&case).iter().flat_map(|word| word.to_le_bytes()).collect();
     let body = body.replace("MULTIPLY", &case.instruction());
     let given = run(&case.ptx(&body), [&operands.image(&case), &words], 128 * case.sums(), false);
-    let given: Vec<_> = given.expect("a legal kernel").into_iter().map(f32::from_bits).collect();
+    let given: Vec<_> = given.expect("a legal kernel").0.into_iter().map(f32::from_bits).collect();
     assert!(given.iter().all(|sum| *sum == given[0]), "{given:?}");
     given
 }
@@ -579,4 +585,47 @@ fn a_descriptor_leads_no_further_than_shared_memory() {
             assert!(said.contains("reads 16 bytes of shared memory"), "{said}");
         }
     }
+}
+
+/// What the sanitizer says of `body`, with A of 64 rows in shared memory from `s` on.
+fn sanitized(body: &str) -> Result<(Vec<u32>, Counters), String> {
+    let case = Case { n: 16, a: Some(k_major(128, 0)), ..HALF };
+    let operands = Operands::new(&case, 0, Range::NearOne);
+    let words: Vec<u8> =
+        operands.threads(&case).iter().flat_map(|word| word.to_le_bytes()).collect();
+    let body = body.replace("MULTIPLY", &case.instruction());
+    run(&case.ptx(&body), [&operands.image(&case), &words], 128 * case.sums(), true)
+}
+
+#[test]
+fn the_sanitizer_names_what_comes_before_the_wait() {
+    let commit = "wgmma.commit_group.sync.aligned;\n";
+    let write =
+        "mov.u32 %x, 0xdeadbeef;\nsetp.eq.u32 %more, %tid, 0;\n@%more st.shared.b32 [s], %x;\n";
+    let early = "reads a register that wgmma has not written its sums to yet";
+    let overwritten = "wgmma is still reading: nobody waited for its group";
+    for (body, said) in [
+        (format!("MULTIPLY{WAIT}"), None),
+        (format!("MULTIPLY{WAIT}bar.sync 0;\n{write}"), None),
+        ("MULTIPLY".to_owned(), Some(early)),
+        (format!("MULTIPLY{commit}"), Some(early)),
+        (format!("MULTIPLY{commit}mov.b32 %d3, %x;\n{WAIT}"), Some("writes a register")),
+        (format!("MULTIPLY{commit}{write}{WAIT}"), Some(overwritten)),
+        (format!("MULTIPLY{write}{WAIT}"), Some(overwritten)),
+    ] {
+        let found = sanitized(&body).err();
+        let right = match (&found, said) {
+            (Some(found), Some(said)) => found.contains(said),
+            (None, None) => true,
+            _ => false,
+        };
+        assert!(right, "{body}: {found:?}");
+    }
+}
+
+#[test]
+fn products_and_what_they_read_are_counted() {
+    let (_, counters) = sanitized(&format!("MULTIPLYMULTIPLY{WAIT}")).expect("a legal kernel");
+    assert_eq!(counters.multiply_adds, [("f16".to_owned(), 2 * 64 * 16 * 16)]);
+    assert_eq!(counters.tensor_shared_bytes, 2 * (64 + 16) * 32);
 }

@@ -66,6 +66,26 @@ impl Element {
         }
     }
 
+    /// As PTX names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::Tf32 => "tf32",
+            Self::F64 => "f64",
+            Self::E4m3 => "e4m3",
+            Self::E5m2 => "e5m2",
+            Self::E3m2 => "e3m2",
+            Self::E2m3 => "e2m3",
+            Self::E2m1 | Self::PackedE2m1 => "e2m1",
+            Self::S8 => "s8",
+            Self::U8 => "u8",
+            Self::S4 => "s4",
+            Self::U4 => "u4",
+            Self::Bits(_) => "b1",
+        }
+    }
+
     /// Neither an integer nor a bit.
     pub fn is_float(self) -> bool {
         !matches!(self, Self::S8 | Self::U8 | Self::S4 | Self::U4 | Self::Bits(_))

@@ -38,7 +38,7 @@ impl Matrix {
     }
 
     /// The addresses of all pieces.
-    fn pieces(&self, rows: u32, bytes: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn pieces(&self, rows: u32, bytes: u32) -> impl Iterator<Item = u32> + '_ {
         let (across, along) = match self.major {
             Major::K => (rows, bytes),
             Major::Mn => (bytes / self.element, rows * self.element),

@@ -12,7 +12,7 @@
 
 use super::fragment::Register;
 use crate::exec::Core;
-use crate::program::Slot;
+use crate::program::{Program, SLOT, Slot};
 
 /// Of one warp.
 #[derive(Default)]
@@ -30,6 +30,8 @@ struct Sums {
     values: Vec<Register>,
     /// The latest group that adds to them.
     group: u32,
+    /// The instruction that did so last.
+    ip: u32,
 }
 
 impl InFlight {
@@ -38,11 +40,28 @@ impl InFlight {
         self.committed = 0;
     }
 
-    /// Where the sums of the registers `list` stand, and whether they were in flight already.
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    /// The group that is open.
+    pub fn group(&self) -> u32 {
+        self.committed
+    }
+
+    /// The instruction whose sums go to the slot of this number, if they are in flight.
+    pub fn issued(&self, program: &Program, slot: u32) -> Option<u32> {
+        let at = slot * SLOT as u32;
+        let has = |sums: &&Sums| program.lists[sums.list.clone()].contains(&at);
+        self.sums.iter().find(has).map(|sums| sums.ip)
+    }
+
+    /// Where the sums of the registers `list` stand, and whether they were in flight already; `ip` adds to them now.
     pub fn sums(
         &mut self,
         lists: &[Slot],
         list: std::ops::Range<usize>,
+        ip: u32,
     ) -> (&mut [Register], bool) {
         let group = self.committed;
         let same = |sums: &Sums| lists[sums.list.clone()] == lists[list.clone()];
@@ -50,11 +69,12 @@ impl InFlight {
         let index = known.unwrap_or_else(|| {
             let mut values = self.spare.pop().unwrap_or_default();
             values.resize(list.len(), Register([0; 32]));
-            self.sums.push(Sums { list, values, group });
+            self.sums.push(Sums { list, values, group, ip });
             self.sums.len() - 1
         });
         let sums = &mut self.sums[index];
         sums.group = group;
+        sums.ip = ip;
         (&mut sums.values, known.is_some())
     }
 

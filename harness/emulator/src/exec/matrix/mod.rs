@@ -135,7 +135,21 @@ pub enum ScaleFormat {
     Ue4m3,
 }
 
+/// What a warp's instruction multiplies, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Of A.
+    pub element: Element,
+    /// Products of elements, absent ones of sparse A among them.
+    pub multiply_adds: u64,
+}
+
 impl Multiply {
+    pub fn work(&self) -> Work {
+        let products = if self.is_quad() { 4 * 8 * 8 * 4 } else { self.rows * 8 * self.depth };
+        Work { element: self.a, multiply_adds: products as u64 }
+    }
+
     /// Registers of A, B, C and D, and of the scales with their selectors.
     pub fn registers(&self) -> [usize; 5] {
         let of = |rows: usize, element: Element| match element {

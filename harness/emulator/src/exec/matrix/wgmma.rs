@@ -18,7 +18,7 @@ use super::descriptor::{Descriptor, Major};
 use super::fragment::{Operands, Register};
 use super::gather::Matrix;
 use super::sparse::{EXPANDED, expand};
-use super::{Accumulator, Element, Multiply, multiply_add, whole_warp};
+use super::{Accumulator, Element, Multiply, Work, multiply_add, whole_warp};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, FaultKind, MemorySpace};
 use crate::program::{Inst, Slot};
@@ -48,6 +48,11 @@ impl WarpgroupMultiply {
     /// Registers of D.
     pub fn registers(&self) -> usize {
         self.columns / 8 * self.sums()
+    }
+
+    pub fn work(&self) -> Work {
+        let Work { element, multiply_adds } = self.form.work();
+        Work { element, multiply_adds: multiply_adds * self.columns as u64 / 8 }
     }
 
     /// Bytes along K of a column of B, or of a row of A if it is not sparse.
@@ -132,7 +137,8 @@ unsafe fn quarter<const WIDEST: bool>(core: &mut Core, inst: &Inst) -> Result<()
         let a: [*const Register; EXPANDED] = std::array::from_fn(|i| &raw const rows[i]);
         // SAFETY: the warp that runs set it, and nothing else uses it meanwhile.
         let in_flight = &mut *core.in_flight;
-        let (sums, known) = in_flight.sums(&program.lists, first..first + results.len());
+        let ip = core.sanitizer.as_ref().map_or(0, |sanitizer| sanitizer.ip);
+        let (sums, known) = in_flight.sums(&program.lists, first..first + results.len(), ip);
         let mut blocks = [ZERO; ALONG];
         let along = used / 2;
         let each = what.sums();
@@ -197,6 +203,11 @@ fn matrix(
             FaultKind::OutOfBounds { access, space, address: address.into(), bytes: 16, near };
         return Err(core.stop(kind, 0));
     }
+    if let Some(sanitizer) = &mut core.sanitizer {
+        // SAFETY: the warp that runs set it.
+        let group = unsafe { (*core.in_flight).group() };
+        sanitizer.reads(group, matrix.pieces(rows, bytes).collect());
+    }
     if core.counting {
         // A warpgroup reads a matrix once.
         let traffic = &mut core.tally.traffic[inst.cache as usize];
@@ -228,5 +239,10 @@ pub unsafe fn wait(core: &mut Core, inst: &Inst) -> Flow {
     }
     // SAFETY: the warp that runs set it, and it is not a part of `core`.
     unsafe { (*core.in_flight).wait(core, inst.imm as u32) };
+    if let Some(sanitizer) = &mut core.sanitizer {
+        // SAFETY: as above.
+        let open = unsafe { (*core.in_flight).group() };
+        sanitizer.has_read(open.saturating_sub(inst.imm as u32));
+    }
     Flow::Next
 }
