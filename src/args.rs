@@ -1,10 +1,14 @@
 //! What can be typed. Text only: nothing here looks at the machine (see `config`).
 
+mod compiler;
+
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Serialize;
+
+pub use compiler::Compiler;
 
 /// A workbench for FP4 kernel competitions, with or without a GPU
 #[derive(Debug, Parser)]
@@ -146,6 +150,8 @@ pub enum Command {
         verbose: bool,
         #[command(flatten)]
         scrutiny: Scrutiny,
+        #[command(flatten)]
+        compiler: Compiler,
         /// What the program is given
         #[arg(last = true)]
         arguments: Vec<OsString>,

@@ -176,3 +176,27 @@ fn a_function_that_is_nowhere_is_named() {
     needs("extern \"C\" int cublasCreate_v2(void*);", "cublasCreate_v2(nullptr)")
         .stderr_contains("of the library cublas: there are the runtime and the driver only");
 }
+
+#[test]
+fn a_build_line_of_nvcc_counts() {
+    const PROGRAM: &str = "#include \"answer.h\"\n#include <cstdio>\n\
+        constexpr int twice(int n) { return 2 * n; }\n\
+        __global__ void store(int* p) { *p = twice(ANSWER) + MORE; }\n\
+        int main() {\n  int* p;\n  cudaMallocManaged(&p, 4);\n  store<<<1, 1>>>(p);\n  \
+        cudaDeviceSynchronize();\n  printf(\"%d of %ld\\n\", *p, __cplusplus);\n}\n";
+    let run = |flags: &[&str]| {
+        Nibble::new(["run"].iter().chain(flags).chain(&["answer.cu"]))
+            .file("answer.cu", PROGRAM)
+            .file("include/answer.h", "#define ANSWER 20\n")
+            .run()
+    };
+    run(&["-std=c++17", "--expt-relaxed-constexpr", "-Iinclude", "-DMORE=2", "-lcuda"])
+        .code(0)
+        .stdout_contains("42 of 201703\n");
+    run(&["-I", "include", "-D", "MORE=3", "--nvcc-flag", "-std=c++14"])
+        .code(0)
+        .stdout_contains("43 of 201402\n");
+    run(&["-Iinclude"]).code(1).stderr_contains("MORE");
+    run(&["-lcublas"]).code(2).stderr_contains("cublas");
+    run(&["--nvcc-flag", "-rdc=true"]).code(1).stderr_contains("-rdc=true");
+}

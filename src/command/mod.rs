@@ -58,10 +58,10 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Export(export) => export::run(&export, config),
         Command::Import(import) => import::run(&import, config),
         Command::Report { output } => report::run(&output, config),
-        Command::Run { file, profile, verbose, scrutiny, arguments } => {
+        Command::Run { file, profile, verbose, scrutiny, compiler, arguments } => {
             let scrutiny = scrutiny::of(scrutiny, config)?;
             let scrutiny = judge::device::Scrutiny { profile, ..scrutiny };
-            run::run(&file, scrutiny, verbose, &arguments, config)
+            run::run(&file, scrutiny, verbose, &compiler, &arguments, config)
         }
         Command::Enter { program, name, arguments } => {
             run::enter(&program, &name, &arguments, config)

@@ -1,4 +1,4 @@
-//! `nibble run FILE.cu [-- ARGS]`: a CUDA program with its own `main`, on the emulator.
+//! `nibble run FILE.cu [FLAGS OF NVCC] [-- ARGS]`: a CUDA program with its own `main`, on the emulator.
 //!
 //! This process compiles, then becomes the one that runs: signals, standard streams and the exit
 //! code are the program's own.
@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::{Mutex, OnceLock},
+    time::Duration,
 };
 
 use judge::{
@@ -20,6 +21,7 @@ use judge::{
 };
 
 use crate::{
+    args::Compiler,
     config::Config,
     exit::{Exit, Failure, Result},
     interrupt,
@@ -29,10 +31,14 @@ use crate::{
 /// Lines of source that are shown of each kernel.
 const LINES: usize = 8;
 
+/// For nvcc: a program of CUTLASS takes it a minute on an idle processor.
+const COMPILE: Duration = Duration::from_secs(600);
+
 pub fn run(
     file: &Path,
     scrutiny: Scrutiny,
     whole_names: bool,
+    compiler: &Compiler,
     arguments: &[OsString],
     config: &Config,
 ) -> Result<Exit> {
@@ -45,6 +51,10 @@ pub fn run(
     build.nvcc.clone_from(&config.nvcc);
     build.interrupt = interrupt::install();
     build.scrutiny = scrutiny;
+    build.limits.compile = COMPILE;
+    build.flags = compiler
+        .flags()
+        .map_err(|error| Failure::machine(format!("there is no current folder: {error}")))?;
     let progress = config.terminal.progress();
     let built = program::build(&build, &mut |event| progress.event(&event));
     drop(progress);

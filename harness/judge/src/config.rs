@@ -114,6 +114,8 @@ pub struct Config {
     pub sizes: Vec<Vec<(String, u64)>>,
     /// `--nvcc`; absent: `NIBBLE_NVCC`, `CUDA_HOME`, `PATH`, the managed toolchain.
     pub nvcc: Option<PathBuf>,
+    /// For nvcc, before those of the file's directive: of programs only.
+    pub flags: Vec<String>,
     pub limits: Limits,
     pub interrupt: Interrupt,
     /// On the emulator, how closely it looks.
@@ -134,6 +136,7 @@ impl Config {
             selection: Selection::default(),
             sizes: Vec::new(),
             nvcc: None,
+            flags: Vec::new(),
             limits: Limits::default(),
             interrupt: Interrupt::default(),
             scrutiny: Scrutiny::default(),

@@ -41,13 +41,18 @@ const EXTENSIONS: [&str; 2] = ["--extended-lambda", "--expt-relaxed-constexpr"];
 /// function of the program's may be called `lerp`.
 const LANGUAGES: [&str; 2] = ["-std=c++20", "-std=c++17"];
 
-/// With which flags to try, one after the other.
-fn flags(directives: &[String]) -> Vec<Vec<String>> {
+/// With which flags to try, one after the other: those of the command line, and of the file's directive where
+/// the command line does not name a language, too.
+fn flags(typed: &[String], directives: &[String]) -> Vec<Vec<String>> {
     let bare = |flag: &str| flag.trim_start_matches('-').to_owned();
-    let asked = |wanted: &str| directives.iter().any(|flag| bare(flag) == bare(wanted));
+    let language = |flag: &String| bare(flag).starts_with("std");
+    let decided = typed.iter().any(language);
+    let directives = directives.iter().filter(|flag| !decided || !language(flag));
+    let given: Vec<String> = typed.iter().chain(directives).cloned().collect();
+    let asked = |wanted: &str| given.iter().any(|flag| bare(flag) == bare(wanted));
     let extensions = EXTENSIONS.into_iter().filter(|flag| !asked(flag)).map(str::to_owned);
-    let all: Vec<String> = directives.iter().cloned().chain(extensions).collect();
-    if directives.iter().any(|flag| bare(flag).starts_with("std")) {
+    let all: Vec<String> = given.iter().cloned().chain(extensions).collect();
+    if given.iter().any(language) {
         return vec![all];
     }
     let with = |language: &str| all.iter().cloned().chain([language.to_owned()]).collect();
@@ -110,7 +115,7 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
         };
         compile::compile(&toolchain, &request, &config.interrupt, &mut emit)
     };
-    let mut tries = flags(&directives.nvcc).into_iter();
+    let mut tries = flags(&config.flags, &directives.nvcc).into_iter();
     let first = compile(&tries.next().unwrap_or_default());
     // The first complaint counts, as of the language that is documented.
     let made = match first {
