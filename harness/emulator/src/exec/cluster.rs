@@ -8,7 +8,7 @@ use super::Core;
 use super::cta::{Cta, Turn};
 use super::grid::Launch;
 use super::standstill::{self, Standstill};
-use super::tcgen05::TensorMemory;
+use super::tcgen05::Pipe;
 use crate::fault::FaultKind;
 
 pub struct Cluster {
@@ -18,17 +18,16 @@ pub struct Cluster {
     /// Its number in the grid.
     pub number: u64,
     standstill: Standstill,
-    /// By rank; with the core while the cluster runs.
-    tensor_memories: Vec<TensorMemory>,
+    /// With the core while the cluster runs.
+    tensor: Pipe,
 }
 
 impl Cluster {
     pub fn new(launch: &Launch) -> Self {
         let size = launch.cluster.iter().product::<u32>();
         let ctas = (0..size).map(|_| Cta::new(launch)).collect();
-        let tensor_memories = (0..size).map(|_| TensorMemory::default()).collect();
-        let standstill = Standstill::default();
-        Self { ctas, phase: 0, number: 0, standstill, tensor_memories }
+        let (standstill, tensor) = (Standstill::default(), Pipe::new(size));
+        Self { ctas, phase: 0, number: 0, standstill, tensor }
     }
 
     /// Stand at the entry as cluster `number` of the grid, the first axis fastest.
@@ -36,7 +35,7 @@ impl Cluster {
         self.phase = 0;
         self.number = number;
         self.standstill.over();
-        self.tensor_memories.iter_mut().for_each(TensorMemory::reset);
+        self.tensor.reset();
         let extent: [u64; 3] =
             std::array::from_fn(|axis| u64::from(launch.grid[axis] / launch.cluster[axis]));
         let index = [
@@ -54,11 +53,11 @@ impl Cluster {
 
     /// Run every CTA that can for a slice. Of a fault also the CTA.
     pub fn turn(&mut self, core: &mut Core) -> (Turn, usize) {
-        std::mem::swap(&mut core.tensor_memories, &mut self.tensor_memories);
+        std::mem::swap(&mut core.tensor, &mut self.tensor);
         core.clock.hold(self.standstill.time());
         let turn = self.run(core);
         core.clock.release();
-        std::mem::swap(&mut core.tensor_memories, &mut self.tensor_memories);
+        std::mem::swap(&mut core.tensor, &mut self.tensor);
         turn
     }
 

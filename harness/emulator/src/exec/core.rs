@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use super::clock::Clock;
 use super::dice::Dice;
-use super::tcgen05::TensorMemory;
-use super::{Lane, Tally};
+use super::launch_control::Waiting;
+use super::{Lane, Tally, tcgen05};
 use crate::fault::FaultKind;
 use crate::memory::{Range, Snapshot};
 use crate::program::{Inst, Program, Slot};
@@ -93,8 +93,10 @@ pub struct Core<'a> {
     pub cluster_rank: u32,
     /// Number of the warp in its CTA.
     pub warp: u32,
-    /// Tensor memory of each CTA of the cluster, by rank.
-    pub tensor_memories: Vec<TensorMemory>,
+    /// Clusters that have not begun.
+    pub waiting: Waiting<'a>,
+    /// Tensor memory of the cluster, and what is under way in it.
+    pub tensor: tcgen05::Pipe,
     /// Where the CTA's shared memory begins among the shared addresses of its cluster.
     pub shared_base: u32,
     pub clock: Clock,
@@ -158,11 +160,6 @@ impl Core<'_> {
                 *lane = 0u32.wrapping_sub(mask >> l & 1);
             }
         }
-    }
-
-    /// The tensor memory of the CTA that runs.
-    pub fn own_tensor_memory(&mut self) -> &mut TensorMemory {
-        &mut self.tensor_memories[self.cluster_rank as usize]
     }
 
     /// Host address and length of the shared memory that a shared address lies in, and its offset there:

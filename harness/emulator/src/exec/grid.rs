@@ -13,6 +13,7 @@ use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
 use super::cta::{Cta, Place, Turn};
 use super::dice::Dice;
+use super::launch_control::Waiting;
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
 use crate::program::{Program, Slot};
@@ -217,7 +218,8 @@ impl<'a> Host<'a> {
             cta_index: [0; 3],
             cluster_rank: 0,
             warp: 0,
-            tensor_memories: Vec::new(),
+            waiting: Waiting::new(launch, next),
+            tensor: super::tcgen05::Pipe::default(),
             shared_base: 0,
             clock: Clock::default(),
         };

@@ -16,7 +16,7 @@
 //! Waiting never blocks here: `try_wait` says no and lets the other warps run.
 
 use super::access::objects;
-use super::{Core, Flow};
+use super::{Core, Flow, tcgen05};
 use crate::fault::FaultKind;
 use crate::program::{Inst, Slot};
 
@@ -107,6 +107,15 @@ unsafe fn apply(core: &mut Core, host: u64, lane: usize, event: Event) -> Result
 pub unsafe fn complete(core: &mut Core, host: u64, lane: usize, bytes: u32) -> Result<(), Flow> {
     // SAFETY: by the contract.
     unsafe { apply(core, host, lane, Event::Complete(bytes)) }.map(|_| ())
+}
+
+/// The tensor cores have done what they were asked for.
+///
+/// # Safety
+/// As for [`apply`].
+pub unsafe fn arrive_once(core: &mut Core, host: u64, lane: usize) -> Result<(), Flow> {
+    // SAFETY: by the contract.
+    unsafe { apply(core, host, lane, Event::Arrive(1)) }.map(|_| ())
 }
 
 fn lanes(mask: u32) -> impl Iterator<Item = usize> {
@@ -217,7 +226,16 @@ pub unsafe fn wait(core: &mut Core, inst: &Inst) -> Flow {
         let mut over = [0u32; 32];
         let mut all = true;
         for lane in lanes(core.mask) {
-            let object = std::ptr::with_exposed_provenance::<u64>(hosts[lane] as usize).read();
+            let at = std::ptr::with_exposed_provenance::<u64>(hosts[lane] as usize);
+            let mut object = at.read();
+            // What the tensor cores owe this mbarrier is done now that somebody waits.
+            while (object & PARITY != 0) == parities[lane] && object & VALID != 0 {
+                match tcgen05::deliver(core, hosts[lane], lane) {
+                    Ok(true) => object = at.read(),
+                    Ok(false) => break,
+                    Err(flow) => return flow,
+                }
+            }
             if object & VALID == 0 {
                 let message = "waits at an mbarrier that was never initialised".to_owned();
                 return core.stop(FaultKind::BrokenBarrier { message }, lane as u32);

@@ -14,6 +14,7 @@
 //!         bulk.rs            bulk copies; tensor.rs: boxes of tensors; reduction.rs: combined
 //!         store_async.rs     stores that an mbarrier is told of
 //!         mbarrier.rs        barriers that are objects in shared memory
+//!         launch_control.rs  clusters that take over the work of others
 //!         system.rs          printf, assert, malloc
 //!         matrix/            matrix products, and rows of matrices to and from shared memory
 //!         tcgen05/           tensor memory
@@ -33,6 +34,7 @@ pub mod dice;
 mod grid;
 mod lane;
 pub mod lanes;
+pub mod launch_control;
 mod level;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by row")]
 pub mod matrix;

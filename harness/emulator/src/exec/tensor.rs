@@ -21,7 +21,7 @@
 mod edges;
 mod pixels;
 
-use super::access::{Span, span};
+use super::access::{RANK_SHIFT, Span, span};
 use super::bulk::{MULTICAST, REDUCES, TO_SHARED, lanes, narrow, receivers, signal, wide};
 use super::{Core, Flow};
 use crate::fault::{Access, FaultKind};
@@ -32,6 +32,9 @@ use crate::program::{Inst, Slot};
 pub const FOUR_ROWS: u32 = 1 << 8;
 /// The map's pixels; behind the coordinates stand the offsets, unless none are wanted.
 pub const PIXELS: u32 = 1 << 9;
+/// `.cta_group::2`: of each receiver's pair, the CTA is told whose rank is even or odd as that of the
+/// mbarrier's is.
+pub const PAIR: u32 = 1 << 10;
 
 /// What is copied as a piece: 16 elements of the packed formats, one of the others.
 struct Piece {
@@ -142,7 +145,11 @@ unsafe fn one(core: &mut Core, inst: &Inst, list: &[Slot], lane: usize) -> Resul
             let to = Span::Shared(shared).at(rank);
             let target = span(core, inst, lane, to, bytes, 16, Access::Write)?;
             tile.load(core, inst, lane, target, u64::from(shared & 0x00ff_ffff))?;
-            signal(core, inst, lane, Span::Shared(barrier).at(rank).offset(), bytes)?;
+            let told = match inst.flags & PAIR != 0 {
+                true => rank.map(|rank| rank & !1 | barrier >> RANK_SHIFT & 1),
+                false => rank,
+            };
+            signal(core, inst, lane, Span::Shared(barrier).at(told).offset(), bytes)?;
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Asynchronous copies and the barriers that they complete at (PTX ISA 9.7.9.25, 9.7.13.15).
 
 use super::{Kind, Row, row};
-use crate::exec::{bulk, copy_async, mbarrier, once, store_async, tensor};
+use crate::exec::{bulk, copy_async, launch_control, mbarrier, once, store_async, tensor};
 
 macro_rules! events {
     ($form:literal) => {
@@ -61,10 +61,14 @@ pub const ROWS: &[Row] = &[
     row!("cp .async .bulk .prefetch .L2 .global .L2::cache_hint?", Other, Kind::Nothing),
     row!("cp .async .bulk .commit_group", Other, Kind::Nothing),
     row!("cp .async .bulk .wait_group .read?", Other, Kind::Nothing),
-    row!("cp .async .bulk .tensor .{1d|2d|3d|4d|5d} .{shared::cta|shared::cluster} .global .{tile|tile::gather4|im2col}? .mbarrier::complete_tx::bytes .multicast::cluster? .L2::cache_hint?", Load, Kind::Tensor(once!(tensor::copy))),
+    row!("cp .async .bulk .tensor .{1d|2d|3d|4d|5d} .{shared::cta|shared::cluster} .global .{tile|tile::gather4|im2col}? .mbarrier::complete_tx::bytes .multicast::cluster? .{cta_group::1|cta_group::2}? .L2::cache_hint?", Load, Kind::Tensor(once!(tensor::copy))),
     row!("cp .async .bulk .tensor .{1d|2d|3d|4d|5d} .global .shared::cta .{tile|tile::scatter4|im2col_no_offs}? .bulk_group .L2::cache_hint?", Store, Kind::Tensor(once!(tensor::copy))),
     row!("cp .reduce .async .bulk .tensor .{1d|2d|3d|4d|5d} .global .shared::cta .{add|min|max|inc|dec|and|or|xor} .{tile|im2col_no_offs}? .bulk_group .L2::cache_hint?", Atomic, Kind::Tensor(once!(tensor::copy))),
     row!("cp .async .bulk .prefetch .tensor .{1d|2d|3d|4d|5d} .L2 .global .{tile|tile::gather4|im2col}? .L2::cache_hint?", Other, Kind::Nothing),
+    row!("clusterlaunchcontrol .try_cancel .async .shared::cta? .mbarrier::complete_tx::bytes .multicast::cluster::all? .b128", Other, Kind::TryCancel(once!(launch_control::try_cancel))),
+    row!("clusterlaunchcontrol .query_cancel .is_canceled .pred .b128", Compare, Kind::QueryCancel),
+    row!("clusterlaunchcontrol .query_cancel .get_first_ctaid .v4 .b32 .b128", Move, Kind::QueryCancel),
+    row!("clusterlaunchcontrol .query_cancel .{get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z} .b32 .b128", Move, Kind::QueryCancel),
     row!("prefetch .{param|const}? .tensormap", Other, Kind::Nothing),
     row!("fence .mbarrier_init .release .cluster", Other, Kind::Nothing),
     row!("fence .proxy .{alias|async} .{global|shared::cta|shared::cluster}?", Other, Kind::Nothing),

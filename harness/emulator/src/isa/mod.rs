@@ -159,6 +159,13 @@ pub enum Kind {
     Bulk(Handlers),
     /// Bulk copies of a tensor map.
     Tensor(Handlers),
+    /// `clusterlaunchcontrol.try_cancel` and `.query_cancel`.
+    TryCancel(Handlers),
+    QueryCancel,
+    /// `tcgen05.mma`, `.cp`, `.commit`.
+    TensorMultiply(Handlers),
+    TensorCopy(Handlers),
+    TensorCommit(Handlers),
     /// What reaches tensor memory for a warp.
     TensorMemory(Handlers),
     Mma(Handlers),

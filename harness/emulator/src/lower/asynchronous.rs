@@ -276,6 +276,9 @@ impl Selector {
         if flat.has("reduce") {
             op.flags |= bulk::REDUCES;
         }
+        if flat.has("cta_group::2") {
+            op.flags |= tensor::PAIR;
+        }
         if flat.has("tile::gather4") || flat.has("tile::scatter4") {
             op.flags |= tensor::FOUR_ROWS;
         }

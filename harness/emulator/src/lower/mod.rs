@@ -28,6 +28,7 @@ mod flatten;
 mod frames;
 mod guesses;
 mod lanes;
+mod launch_control;
 mod liveness;
 mod matrix;
 mod moves;

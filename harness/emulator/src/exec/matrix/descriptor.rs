@@ -104,10 +104,6 @@ impl Descriptor {
     ///
     /// # Errors
     /// Says which field has a value that the manual does not allow.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "tcgen05.mma, which reads them, is not there yet")
-    )]
     pub fn of_tcgen05(bits: u64) -> Result<Self, Malformed> {
         let constant = field(bits, 46, 3);
         if constant != 1 {

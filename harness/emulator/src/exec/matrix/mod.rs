@@ -51,6 +51,7 @@ pub type Fragments = ();
 pub use avx512::Fragments;
 pub use element::{Accumulator, BitProduct, Element};
 pub use fragment::{Operands, Register};
+pub use gather::Matrix;
 pub use in_flight::InFlight;
 pub use rows::{Move, load_rows, store_rows, transpose};
 pub use tile::{Role, Tile, load_tile, store_tile};

@@ -4,7 +4,7 @@
 //! does not fit never will. With `.cta_group::2` a warp of each CTA of the pair executes them; both ask for
 //! the same and get the same, each when it comes.
 
-use super::{illegal, uniform};
+use super::{illegal, own_memory, uniform};
 use crate::exec::access::{Span, span};
 use crate::exec::bulk::{narrow, wide};
 use crate::exec::matrix::whole_warp;
@@ -36,7 +36,7 @@ unsafe fn to_shared(core: &mut Core, inst: &Inst) -> Result<(), Flow> {
             false => Span::Shared(narrow(core, to, 0)),
         };
         let host = span(core, inst, 0, to, 4, 4, Access::Write)?;
-        let first = core.own_tensor_memory().allocate(count);
+        let first = own_memory(core).allocate(count);
         let first = first.map_err(|message| illegal(core, SECTION, &message))?;
         std::ptr::with_exposed_provenance_mut::<u32>(host as usize).write(first);
     }
@@ -60,7 +60,7 @@ unsafe fn named(core: &mut Core, inst: &Inst) -> Result<(), Flow> {
     let (address, count) = unsafe {
         (uniform(core, address, "tensor memory addresses")?, uniform(core, count, "column counts")?)
     };
-    let freed = core.own_tensor_memory().free(address, count);
+    let freed = own_memory(core).free(address, count);
     freed.map_err(|message| illegal(core, SECTION, &message))
 }
 
@@ -72,6 +72,6 @@ pub unsafe fn relinquish(core: &mut Core, _: &Inst) -> Flow {
     if let Err(flow) = whole_warp(core) {
         return flow;
     }
-    core.own_tensor_memory().relinquish();
+    own_memory(core).relinquish();
     Flow::Next
 }

@@ -14,22 +14,48 @@
 //! allocate.rs  alloc, dealloc, relinquish_alloc_permit
 //! shape.rs     which register of which lane is which cell
 //! transfer.rs  ld and st
+//! multiply.rs  mma: what a thread asks for, checked
+//!  instruction_descriptor.rs   what is multiplied
+//!  layout.rs                   which cells hold which sums
+//! copy.rs      cp
+//! queue.rs     what was asked for and is not done yet; commit.rs: who is told when it is
+//! product.rs   mma, when its turn has come: tiles of 16 x 8 through the code of the older mma
+//!  operand.rs                  A and B, from shared memory to the registers of tiles
 //! ```
 //!
 //! `ld` and `st` are done at once, and so their `wait` does nothing: the registers of an `ld` hold their
 //! values earlier here than the manual promises (9.7.16.6).
 
 mod allocate;
+mod commit;
+mod copy;
+mod instruction_descriptor;
+mod layout;
 mod memory;
+mod multiply;
+mod operand;
+mod product;
+mod queue;
 mod shape;
 mod transfer;
 
 pub use allocate::{allocate, free, relinquish};
-pub use memory::TensorMemory;
+pub use commit::commit;
+pub use copy::{CopyShape, FROM_4, FROM_6, PAIR as COPIES_IN_PAIR, copy};
+pub use instruction_descriptor::Kind;
+pub use multiply::{
+    FROM_TENSOR, PAIR, VECTORS, WEIGHT_STATIONARY, multiply, multiply_wide, multiply_widest,
+};
+pub use queue::deliver;
 pub use shape::Shape;
 pub use transfer::{HALVES, load, store};
 
+use memory::TensorMemory;
+use operand::Registers;
+use queue::Queue;
+
 use super::bulk::lanes;
+use super::matrix::descriptor::{Descriptor, PIECE};
 use super::{Core, Flow};
 use crate::fault::FaultKind;
 use crate::program::Slot;
@@ -61,4 +87,109 @@ unsafe fn uniform(core: &mut Core, slot: Slot, what: &str) -> Result<u32, Flow> 
             Err(illegal(core, "9.7.16.5", &message))
         }
     }
+}
+
+/// Tensor memory of a cluster, and what is under way in it.
+#[derive(Default)]
+pub struct Pipe {
+    /// By rank.
+    pub memories: Vec<TensorMemory>,
+    pub queue: Queue,
+    /// Registers of tiles, once there has been a product.
+    pub registers: Option<Box<Registers>>,
+}
+
+impl Pipe {
+    /// For clusters of so many CTAs.
+    pub fn new(ctas: u32) -> Self {
+        let memories = (0..ctas).map(|_| TensorMemory::default()).collect();
+        Self { memories, ..Self::default() }
+    }
+
+    /// Ready for another cluster.
+    pub fn reset(&mut self) {
+        self.memories.iter_mut().for_each(TensorMemory::reset);
+        self.queue.clear();
+    }
+}
+
+/// The tensor memory of the CTA that runs.
+fn own_memory<'a>(core: &'a mut Core) -> &'a mut TensorMemory {
+    &mut core.tensor.memories[core.cluster_rank as usize]
+}
+
+/// CTAs that an instruction works in.
+struct Ranks {
+    first: u32,
+    count: u32,
+}
+
+/// The CTA that runs, or with `.cta_group::2` its pair (9.7.16.5): those whose ranks differ in bit 0.
+fn ranks(core: &mut Core, pair: bool) -> Result<Ranks, Flow> {
+    let rank = core.cluster_rank;
+    if !pair {
+        return Ok(Ranks { first: rank, count: 1 });
+    }
+    let ctas = core.tensor.memories.len();
+    if (rank | 1) as usize >= ctas {
+        let message =
+            format!("uses .cta_group::2 in a cluster of {ctas}, where block {rank} has no peer");
+        return Err(illegal(core, "9.7.16.5", &message));
+    }
+    Ok(Ranks { first: rank & !1, count: 2 })
+}
+
+/// Host address and length of the shared memory of the CTA of this rank.
+fn shared_of(core: &Core, rank: u32) -> (u64, u64) {
+    match core.peers.get(rank as usize) {
+        Some(&peer) if rank != core.cluster_rank => peer,
+        _ => (core.shared.expose_provenance() as u64, core.shared_len),
+    }
+}
+
+/// A matrix descriptor's fields.
+fn descriptor(core: &mut Core, bits: u64) -> Result<Descriptor, Flow> {
+    Descriptor::of_tcgen05(bits).map_err(|what| {
+        let message = format!("has a matrix descriptor {bits:#018x} that is none: {what}");
+        illegal(core, "9.7.16.4.1", &message)
+    })
+}
+
+#[cold]
+fn outside_shared(core: &mut Core, bits: u64, outside: u32) -> Flow {
+    let message = format!(
+        "has a matrix descriptor {bits:#018x} that leads to byte {outside} of shared memory, where the \
+         block has {}",
+        core.shared_len
+    );
+    illegal(core, "9.7.16.4.1", &message)
+}
+
+/// The host address of a CTA's shared memory, if it has all these pieces.
+fn in_shared(core: &mut Core, rank: u32, bits: u64, pieces: &[u32]) -> Result<u64, Flow> {
+    let (base, len) = shared_of(core, rank);
+    match pieces.iter().find(|&&piece| u64::from(piece) + u64::from(PIECE) > len) {
+        Some(&outside) => Err(outside_shared(core, bits, outside)),
+        None => Ok(base),
+    }
+}
+
+/// A stop unless the columns are allocated.
+fn owned(
+    core: &mut Core,
+    section: &str,
+    rank: u32,
+    does: &str,
+    (first, count): (u32, u32),
+) -> Result<(), Flow> {
+    let memory = &core.tensor.memories[rank as usize];
+    if memory.owns(first, count) {
+        return Ok(());
+    }
+    let message = format!(
+        "{does} columns {first} to {} of tensor memory, and {}",
+        first.saturating_add(count) - 1,
+        memory.described()
+    );
+    Err(illegal(core, section, &message))
 }

@@ -3,7 +3,7 @@
 //! A warp reaches the 32 lanes that its number within its warpgroup stands for: warp 6 those from 64 on.
 
 use super::memory::{Address, COLUMNS, LANES};
-use super::{Shape, illegal, uniform};
+use super::{Shape, illegal, own_memory, uniform};
 use crate::exec::matrix::whole_warp;
 use crate::exec::{Core, Flow};
 use crate::program::Inst;
@@ -50,7 +50,7 @@ impl Window {
         let begins = if shape == Shape::Rows16Bits32Twice { &begins[..] } else { &begins[..1] };
         for begin in begins {
             let first = at.column.saturating_add(*begin);
-            let memory = core.own_tensor_memory();
+            let memory = own_memory(core);
             if !memory.owns(first, columns) || first + columns > COLUMNS {
                 let message = format!(
                     "{verb} columns {first} to {} of tensor memory, and {}",
@@ -90,7 +90,7 @@ pub unsafe fn load(core: &mut Core, inst: &Inst) -> Flow {
     let program = core.program;
     for (register, &slot) in program.list(inst).iter().enumerate() {
         let register = register as u32;
-        let memory = core.own_tensor_memory();
+        let memory = own_memory(core);
         let mut values = [0u32; 32];
         if window.shape == Shape::Rows32Bits32 && !window.halves {
             let (first, column) = window.cell(0, register);
@@ -124,7 +124,7 @@ pub unsafe fn store(core: &mut Core, inst: &Inst) -> Flow {
     for (register, &slot) in program.list(inst).iter().enumerate() {
         // SAFETY: lowering keeps slots within the file.
         let values = unsafe { core.read::<u32>(slot) };
-        let memory = core.own_tensor_memory();
+        let memory = own_memory(core);
         for (lane, value) in values.into_iter().enumerate() {
             let (row, column) = window.cell(lane as u32, register as u32);
             if window.halves {
