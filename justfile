@@ -36,6 +36,15 @@ bench *PARTS:
 fuzz TARGET="ptx" SECONDS="60":
     cargo +nightly fuzz run {{TARGET}} -- -max_total_time={{SECONDS}}
 
+# Random CUDA programs beside their twins on the host, for as long, from a seed if one is given: stops at the
+# first that is computed wrongly, and shows it small.
+generate SECONDS="600" *SEED:
+    cargo run --release -p nibble-programs --bin generate -- {{SECONDS}} {{SEED}}
+
+# CUDA's mathematics appendix on four architectures, in quadruple precision on the host. A minute or two.
+mathematics:
+    cargo run --release -p nibble-programs --bin mathematics
+
 # What the machine that guards the main branch runs.
 ci:
     .ci/run
