@@ -21,11 +21,17 @@ fn main() -> io::Result<()> {
     let mut problems = String::from("pub(crate) static FOLDERS: &[Folder] = &[\n");
     for (name, folder) in folders {
         let file = |name: &str| folder.join(name);
-        modules
-            .push_str(&format!("#[path = {:?}]\npub(crate) mod {name};\n", file("reference.rs")));
+        // Of what is not Rust only a kernel can be part of the program.
+        let reference = if file("reference.rs").is_file() {
+            let path = file("reference.rs");
+            modules.push_str(&format!("#[path = {path:?}]\npub(crate) mod {name};\n"));
+            format!("FolderReference::Code(&{name}::Reference)")
+        } else {
+            format!("FolderReference::Kernel(include_str!({:?}))", file("reference.cu"))
+        };
         problems.push_str(&format!(
             "Folder {{ name: {name:?}, manifest: include_str!({:?}), spec: include_str!({:?}), \
-             starter: include_str!({:?}), truth: &{name}::Reference }},\n",
+             starter: include_str!({:?}), reference: {reference} }},\n",
             file("problem.toml"),
             file("spec.md"),
             file("starter.cu"),

@@ -54,6 +54,12 @@ pub struct Common {
     /// else one in your data folder.
     #[arg(long, global = true, value_name = "DIR")]
     pub leaderboard: Option<PathBuf>,
+    /// Take in the problems of this folder
+    ///
+    /// Without it, those of NIBBLE_PROBLEMS, else of the nearest folder `problems` upwards from
+    /// here. nibble's own are always there.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub problems: Option<PathBuf>,
     /// Compile with this nvcc
     ///
     /// Without it, NIBBLE_NVCC, CUDA_HOME or PATH, else nibble's own copy, installed when it is
@@ -160,6 +166,11 @@ pub enum Command {
     Reference(Reference),
     /// One page for a program that works on a problem by itself
     Guide,
+    /// Make a problem of your own, without Rust, and look it over
+    Problem {
+        #[command(subcommand)]
+        action: ProblemAction,
+    },
     /// What works on this machine, and how to mend what does not
     Doctor,
     /// The compiler in use; `install` fetches nibble's own copy
@@ -225,6 +236,23 @@ pub enum LeaderboardAction {
     Verify,
     /// Remove what killed writers left, and a wrong index; never an attempt
     Repair,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProblemAction {
+    /// Write a small problem that works, to change
+    New {
+        /// The problem's name, and its folder's
+        name: String,
+    },
+    /// Prove that a problem's folder is a good problem
+    ///
+    /// Its inputs are drawn twice, its reference runs twice, its starter must be accepted, zeros
+    /// and outputs in another order must be refused.
+    Check {
+        /// The problem's folder
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -26,6 +26,8 @@ pub struct Config {
     pub nvcc: Option<PathBuf>,
     /// `--leaderboard`
     leaderboard: Option<PathBuf>,
+    /// The folders that hold problems beside nibble's own.
+    pub problems: Vec<PathBuf>,
 }
 
 impl Config {
@@ -38,6 +40,7 @@ impl Config {
             arch: common.arch.as_deref().map(architecture).transpose()?,
             nvcc: common.nvcc,
             leaderboard: common.leaderboard,
+            problems: problem_folders(common.problems)?,
         })
     }
 
@@ -62,6 +65,24 @@ fn leaderboard(option: Option<&Path>) -> Result<PathBuf> {
     locate::locate(&clues, locate::is_leaderboard)
         .map(|located| located.path)
         .map_err(|nowhere| Failure::from_library(Exit::Machine, nowhere))
+}
+
+/// The flag's folder, else those of `NIBBLE_PROBLEMS`, else the nearest `problems` upwards.
+fn problem_folders(option: Option<PathBuf>) -> Result<Vec<PathBuf>> {
+    let named = match (option, env::var_os("NIBBLE_PROBLEMS")) {
+        (Some(folder), _) => vec![folder],
+        (None, Some(folders)) => env::split_paths(&folders).collect(),
+        (None, None) => {
+            let here = env::current_dir()?;
+            let mut nearest = here.ancestors().map(|folder| folder.join("problems"));
+            return Ok(nearest.find(|folder| folder.is_dir()).into_iter().collect());
+        }
+    };
+    match named.iter().find(|folder| !folder.is_dir()) {
+        Some(missing) => Err(Failure::usage(format!("{} is no folder", missing.display()))
+            .next("--problems and NIBBLE_PROBLEMS name folders that hold problems' folders")),
+        None => Ok(named),
+    }
 }
 
 /// `sm_100a`, and `100a` for lazy fingers. Whether the compiler knows it, the compiler says.

@@ -35,7 +35,11 @@ fn main() -> ExitCode {
     }
     let json = args.common.json;
     let terminal = Terminal::new(args.common.color, args.common.quiet);
-    let result =
-        Config::new(args.common, terminal).and_then(|config| command::run(args.command, &config));
+    let result = Config::new(args.common, terminal).and_then(|config| {
+        for damaged in problems::install(&config.problems) {
+            terminal.warning(&damaged.to_string());
+        }
+        command::run(args.command, &config)
+    });
     result.unwrap_or_else(|failure| failure.report(json, &terminal)).into()
 }

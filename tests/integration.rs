@@ -21,6 +21,7 @@ mod json;
 mod leaderboard;
 mod list;
 mod new;
+mod problem;
 mod profile;
 mod reference;
 mod report;

@@ -34,7 +34,7 @@ impl Truth for Reference {
 
     fn expected(&self, given: &Given) -> Expected {
         let out = Attention::new(given).average(|weight, value| weight * value, |sum| sum);
-        Expected { outputs: vec![bytemuck::cast_slice(&out).to_vec()] }
+        Expected::of(vec![bytemuck::cast_slice(&out).to_vec()])
     }
 
     fn compare(

@@ -5,7 +5,7 @@ use formats::{bf16, f16};
 use super::recipe::{Head, Recipe, TWISTS};
 use super::*;
 use crate::testing::{self, Run};
-use crate::{Family, Sizes, npy};
+use crate::{Family, NoKernels, Sizes, npy};
 
 const FAMILIES: [Family; 8] = [
     Family::Uniform,
@@ -71,7 +71,7 @@ fn outputs_are_those_of_torchao_s_codes_in_f64() {
         let inputs = inputs(name);
         let inputs: Vec<&[u8]> = inputs.iter().map(|input| bytemuck::cast_slice(input)).collect();
         let case = CaseSpec { sizes: sizes([1, 1, 64, 64, 64]), family: Family::Normal };
-        let expected = problem.expected(&case, &inputs, &[]);
+        let expected = problem.expected(&case, &inputs, &[], &NoKernels).expect("it is code");
         let out: &[f32] = bytemuck::cast_slice(&expected.outputs[0]);
         assert_equal(out.iter().map(|&x| x.into()), &golden(&format!("{name}_out")), name);
     }

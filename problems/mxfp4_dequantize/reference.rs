@@ -55,7 +55,7 @@ impl Truth for Reference {
 
     fn expected(&self, given: &Given) -> Expected {
         let values = dequantize(given.inputs[0], given.inputs[1]);
-        Expected { outputs: vec![bytemuck::cast_slice(&values).to_vec()] }
+        Expected::of(vec![bytemuck::cast_slice(&values).to_vec()])
     }
 
     fn compare(

@@ -39,7 +39,7 @@ impl Truth for Reference {
 
     fn expected(&self, given: &Given) -> Expected {
         let (q, scale) = quantize(bytemuck::cast_slice(given.inputs[0]));
-        Expected { outputs: vec![q, scale] }
+        Expected::of(vec![q, scale])
     }
 
     fn compare(

@@ -72,7 +72,7 @@ impl Truth for Reference {
     fn expected(&self, given: &Given) -> Expected {
         let inverse = 1.0 / given.scalars[0];
         let values = dequantize(given.inputs[0], given.inputs[1], given.size("k"), inverse);
-        Expected { outputs: vec![bytemuck::cast_slice(&values).to_vec()] }
+        Expected::of(vec![bytemuck::cast_slice(&values).to_vec()])
     }
 
     fn compare(

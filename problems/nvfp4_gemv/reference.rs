@@ -31,7 +31,7 @@ impl Truth for Reference {
 
     fn expected(&self, given: &Given) -> Expected {
         let c = products(&Operands::new(given));
-        Expected { outputs: vec![bytemuck::cast_slice(&c).to_vec()] }
+        Expected::of(vec![bytemuck::cast_slice(&c).to_vec()])
     }
 
     fn compare(

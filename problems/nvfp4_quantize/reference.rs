@@ -40,7 +40,7 @@ impl Truth for Reference {
     fn expected(&self, given: &Given) -> Expected {
         let values = bytemuck::cast_slice(given.inputs[0]);
         let (q, scale) = quantize(values, given.size("k"), given.scalars[0]);
-        Expected { outputs: vec![q, scale] }
+        Expected::of(vec![q, scale])
     }
 
     fn compare(

@@ -29,7 +29,7 @@ impl Truth for Reference {
         let values = bytemuck::cast_slice(given.inputs[0]);
         let global = global_scale(values);
         let (q, scale) = quantize(values, given.size("k"), global);
-        Expected { outputs: vec![q, scale, global.to_le_bytes().to_vec()] }
+        Expected::of(vec![q, scale, global.to_le_bytes().to_vec()])
     }
 
     fn compare(

@@ -1,25 +1,85 @@
 //! The problems there are: the folders beside the kit, which `build.rs` finds.
 
-use std::sync::LazyLock;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use thiserror::Error;
 
-use crate::folders::{FOLDERS, Folder};
+use crate::declared::{FolderError, Found, Texts, declare, open};
+use crate::folders::{FOLDERS, Folder, FolderReference};
+use crate::problem::TruthSource;
 use crate::{Manifest, Problem};
 
-static CATALOG: LazyLock<Vec<Problem>> = LazyLock::new(|| FOLDERS.iter().map(problem).collect());
+static CATALOG: OnceLock<Vec<Problem>> = OnceLock::new();
 
-fn problem(folder: &'static Folder) -> Problem {
-    let Folder { name, manifest, spec, starter, truth } = *folder;
-    // The manifest is part of the binary, and a test parses it.
-    let manifest = Manifest::parse(manifest)
-        .unwrap_or_else(|error| panic!("problems/{name}/problem.toml: {error}"));
-    Problem { name, manifest, spec, starter, truth }
+/// The problems that are part of the program.
+fn built_in() -> Vec<Problem> {
+    FOLDERS.iter().map(problem).collect()
 }
 
-/// Every problem, in the order of their names.
+fn problem(folder: &'static Folder) -> Problem {
+    let Folder { name, manifest, spec, starter, ref reference } = *folder;
+    // The manifest is part of the binary, and a test parses it.
+    let valid = |error: String| -> Problem { panic!("problems/{name}: {error}") };
+    match reference {
+        FolderReference::Code(truth) => match Manifest::parse(manifest) {
+            Ok(manifest) => Problem {
+                name,
+                manifest: Box::leak(Box::new(manifest)),
+                spec,
+                starter,
+                truth: TruthSource::Code(*truth),
+                folder: None,
+            },
+            Err(error) => valid(error.to_string()),
+        },
+        FolderReference::Kernel(text) => {
+            let texts = Texts { name, manifest, spec, starter };
+            let file = format!("problems/{name}/reference.cu").leak();
+            declare(&texts, Found::Kernel { file, text }).unwrap_or_else(valid)
+        }
+    }
+}
+
+/// Every problem, in the order of their names: the program's, and those of [`install`].
 pub fn catalog() -> &'static [Problem] {
-    &CATALOG
+    CATALOG.get_or_init(built_in)
+}
+
+/// Adds the problems of `folders`, each of which holds folders of problems. To be called before
+/// the problems are first asked for; later it does nothing. Returns what could not be opened: a
+/// damaged folder keeps nobody from the others. Passed over are folders that are called like one
+/// of the program's own, and those whose truth is Rust.
+pub fn install(folders: &[PathBuf]) -> Vec<FolderError> {
+    let mut problems = built_in();
+    let mut errors = Vec::new();
+    for folder in folders.iter().flat_map(|folder| problem_folders(folder)) {
+        let name = folder.file_name().unwrap_or_default();
+        let needs_a_build = folder.join("reference.rs").is_file();
+        if needs_a_build || problems.iter().any(|known| name == known.name) {
+            continue;
+        }
+        match open(&folder) {
+            Ok(problem) => problems.push(problem),
+            Err(error) => errors.push(error),
+        }
+    }
+    problems.sort_by_key(Problem::name);
+    // A second call finds the first one's problems.
+    let _ = CATALOG.set(problems);
+    errors
+}
+
+/// The folders in `folder` that hold a manifest, or `folder` itself where it does.
+fn problem_folders(folder: &Path) -> Vec<PathBuf> {
+    let holds = |folder: &PathBuf| folder.join("problem.toml").is_file();
+    if holds(&folder.to_owned()) {
+        return vec![folder.to_owned()];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(holds).collect();
+    found.sort();
+    found
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -40,12 +100,12 @@ fn suggestion(near: &[&str]) -> String {
 /// # Errors
 /// No such problem; the error carries the names that come near.
 pub fn find(name: &str) -> Result<&'static Problem, UnknownProblem> {
-    if let Some(problem) = CATALOG.iter().find(|problem| problem.name == name) {
+    if let Some(problem) = catalog().iter().find(|problem| problem.name == name) {
         return Ok(problem);
     }
     // A name counts as near if a third of its letters, or fewer, are wrong, or if it contains the
     // one asked for ("gemv").
-    let mut near: Vec<(usize, &'static str)> = CATALOG
+    let mut near: Vec<(usize, &'static str)> = catalog()
         .iter()
         .map(|problem| (edits(name, problem.name), problem.name))
         .filter(|(edits, known)| {

@@ -7,6 +7,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     pub outputs: Vec<Vec<u8>>,
+    /// The error that each element of an output may have, where the reference says so.
+    pub(crate) allowed: Vec<Vec<f32>>,
+}
+
+impl Expected {
+    /// These bytes, by the problem's own tolerance.
+    pub fn of(outputs: Vec<Vec<u8>>) -> Expected {
+        Expected { outputs, allowed: Vec::new() }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -9,7 +9,8 @@ use thiserror::Error;
 use crate::npy::Array;
 use crate::parameter::Parameter;
 use crate::{
-    CaseSpec, Direction, Element, Family, FormulaError, ManifestError, Problem, ScalarValue, Sizes,
+    CaseSpec, Direction, Element, Family, FormulaError, ManifestError, Problem, ReferenceError,
+    ReferenceKernels, ScalarValue, Sizes,
 };
 
 /// Named arrays and scalars, in any order.
@@ -45,6 +46,8 @@ pub enum EvaluateError {
     Formula(#[from] FormulaError),
     #[error(transparent)]
     Manifest(#[from] ManifestError),
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
 }
 
 impl Problem {
@@ -54,7 +57,11 @@ impl Problem {
     /// # Errors
     /// Inputs or scalars that are missing or too many, of another type or shape than the signature
     /// says, or whose sizes do not fit the problem.
-    pub fn evaluate(&self, data: &OwnData) -> Result<Evaluation, EvaluateError> {
+    pub fn evaluate(
+        &self,
+        data: &OwnData,
+        kernels: &dyn ReferenceKernels,
+    ) -> Result<Evaluation, EvaluateError> {
         let names = data.inputs.iter().map(|(name, _)| name);
         self.refuse_unknown(Direction::In, "input", names)?;
         let names = data.scalars.iter().map(|(name, _)| name);
@@ -72,7 +79,7 @@ impl Problem {
             .collect();
         let scalars = self.scalars(data, &sizes)?;
         let case = CaseSpec { sizes, family: Family::Uniform };
-        let expected = self.expected(&case, &inputs, &scalars);
+        let expected = self.expected(&case, &inputs, &scalars, kernels)?;
 
         let outputs = self.of(Direction::Out).zip(expected.outputs);
         let outputs = outputs.map(|(parameter, bytes)| {
@@ -231,7 +238,7 @@ impl Element {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::npy;
+    use crate::{NoKernels, npy};
 
     fn evaluate(
         problem: &str,
@@ -243,7 +250,7 @@ mod tests {
             inputs: inputs.iter().map(|(name, array)| (own(name), array.clone())).collect(),
             scalars: scalars.iter().map(|(name, value)| (own(name), *value)).collect(),
         };
-        crate::find(problem).expect("it is there").evaluate(&data)
+        crate::find(problem).expect("it is there").evaluate(&data, &NoKernels)
     }
 
     #[test]

@@ -9,7 +9,13 @@ pub(crate) struct Folder {
     pub manifest: &'static str,
     pub spec: &'static str,
     pub starter: &'static str,
-    pub truth: &'static dyn Truth,
+    pub reference: FolderReference,
+}
+
+/// `reference.rs` or `reference.cu`.
+pub(crate) enum FolderReference {
+    Code(&'static dyn Truth),
+    Kernel(&'static str),
 }
 
 include!(concat!(env!("OUT_DIR"), "/folders.rs"));

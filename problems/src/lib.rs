@@ -12,6 +12,7 @@
 
 mod catalog;
 mod comparison;
+mod declared;
 mod decoder;
 mod diagnosis;
 mod encoder;
@@ -35,10 +36,14 @@ mod testing;
 mod unwritten;
 mod values;
 
-pub use catalog::{UnknownProblem, catalog, find};
+pub use catalog::{UnknownProblem, catalog, find, install};
 pub use comparison::{
     AttendedElement, Comparison, DequantizedElement, Expected, FirstMismatch, QuantizedElement,
     SummedElement,
+};
+pub use declared::{
+    FolderError, Format, KnownBug, Layout, NoKernels, ReferenceCall, ReferenceError,
+    ReferenceKernel, ReferenceKernels, Scales, is_name, open,
 };
 pub use evaluate::{EvaluateError, Evaluation, OwnData};
 pub use family::{CaseSpec, Family};

@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::formula::{Formula, FormulaError};
 use crate::mixing::{MixingRule, RawMixing};
 use crate::parameter::{Direction, Parameter, RawParameter};
-use crate::{CaseSpec, Family, Sizes};
+use crate::{CaseSpec, Family, KnownBug, Sizes};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
@@ -28,6 +28,8 @@ pub struct Manifest {
     pub speed_of_light: SpeedOfLight,
     /// Absent where every part of an output depends on all of the inputs.
     pub mixing: Option<MixingRule>,
+    /// What a reference without Rust can do wrong on demand.
+    pub known_bugs: Vec<KnownBug>,
 }
 
 /// Every size with every family.
@@ -69,8 +71,10 @@ pub enum ManifestError {
     Toml(#[from] toml::de::Error),
     #[error(transparent)]
     Formula(#[from] FormulaError),
-    #[error("parameter `{name}`: direction, element and shape do not go together")]
+    #[error("parameter `{name}`: direction, element, format and shape do not go together")]
     Parameter { name: String },
+    #[error("parameter `{name}`: `{of}` with a block of at least 1 must be its scales")]
+    Scales { name: String, of: String },
     #[error("sizes {sizes} do not name the signature's sizes in order: {expected}")]
     Sizes { sizes: Sizes, expected: String },
 }
@@ -88,6 +92,8 @@ struct RawManifest {
     tolerance: Tolerance,
     speed_of_light: RawSpeedOfLight,
     mixing: Option<RawMixing>,
+    #[serde(default)]
+    known_bug: Vec<KnownBug>,
 }
 
 #[derive(Deserialize)]
@@ -119,7 +125,9 @@ impl Manifest {
                 flops: Formula::parse(&raw.speed_of_light.flops)?,
             },
             mixing: raw.mixing.map(MixingRule::try_from).transpose()?,
+            known_bugs: raw.known_bug,
         };
+        manifest.resolve_scales()?;
         // TOML tables have no order: the signature gives it.
         let names: Vec<String> = manifest.sizes().map(|p| p.name.clone()).collect();
         for group in manifest.check.iter_mut().chain([&mut manifest.bench]) {
@@ -146,6 +154,25 @@ impl Manifest {
         }
         self.speed_of_light.bytes.evaluate(sizes)?;
         self.speed_of_light.flops.evaluate(sizes)?;
+        Ok(())
+    }
+
+    /// Finds the formats of scales that parameters name.
+    fn resolve_scales(&mut self) -> Result<(), ManifestError> {
+        let known: Vec<_> = self.signature.iter().map(|p| (p.name.clone(), p.format)).collect();
+        for parameter in &mut self.signature {
+            let Some(scales) = &mut parameter.scales else { continue };
+            let format = known.iter().find(|(name, _)| *name == scales.of).map(|&(_, one)| one);
+            match format.filter(|_| scales.block > 0) {
+                Some(format) => scales.format = format,
+                None => {
+                    return Err(ManifestError::Scales {
+                        name: parameter.name.clone(),
+                        of: scales.of.clone(),
+                    });
+                }
+            }
+        }
         Ok(())
     }
 

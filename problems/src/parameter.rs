@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::formula::{Formula, FormulaError};
-use crate::{ManifestError, Sizes};
+use crate::{Format, ManifestError, Scales, Sizes};
 
 /// Which way the data of a parameter goes, seen from the solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,10 @@ pub struct Parameter {
     pub element: Element,
     /// Extents, outermost first; empty for scalars and sizes.
     pub shape: Vec<Formula>,
+    /// What the elements mean.
+    pub format: Format,
+    /// Where the elements are codes: what scales them.
+    pub scales: Option<Scales>,
 }
 
 impl Parameter {
@@ -99,6 +103,8 @@ pub(crate) struct RawParameter {
     element: Element,
     #[serde(default)]
     shape: Vec<String>,
+    format: Option<Format>,
+    scales: Option<Scales>,
 }
 
 fn size() -> Element {
@@ -116,10 +122,12 @@ impl TryFrom<RawParameter> for Parameter {
             Direction::Scalar => raw.element == Element::F32 && raw.shape.is_empty(),
             Direction::Size => raw.element == Element::Usize && raw.shape.is_empty(),
         };
-        if !fits {
+        let format = raw.format.unwrap_or(Format::of(raw.element));
+        if !fits || !format.fits(raw.element) && raw.direction != Direction::Size {
             return Err(ManifestError::Parameter { name: raw.name });
         }
         let shape = raw.shape.iter().map(|text| Formula::parse(text)).collect::<Result<_, _>>()?;
-        Ok(Parameter { name: raw.name, direction: raw.direction, element: raw.element, shape })
+        let RawParameter { name, direction, element, scales, .. } = raw;
+        Ok(Parameter { name, direction, element, shape, format, scales })
     }
 }

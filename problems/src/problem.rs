@@ -1,21 +1,33 @@
 //! A problem: its folder, read and alive.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::declared::{Declared, Reference};
 use crate::{
     CaseSpec, Comparison, Direction, Element, Expected, Manifest, ManifestError, Mixing, Poison,
-    Seed, Sizes,
+    ReferenceError, ReferenceKernel, ReferenceKernels, Seed, Sizes,
 };
 
 /// One folder of `problems/`.
 pub struct Problem {
     pub(crate) name: &'static str,
-    pub(crate) manifest: Manifest,
+    pub(crate) manifest: &'static Manifest,
     pub(crate) spec: &'static str,
     pub(crate) starter: &'static str,
-    pub(crate) truth: &'static dyn Truth,
+    pub(crate) truth: TruthSource,
+    /// Where it was opened; absent where it is part of the program.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Who draws inputs and knows what is right.
+pub(crate) enum TruthSource {
+    Code(&'static dyn Truth),
+    Declared(Declared),
+    /// Nobody: the signature of a reference, whose outputs are not judged.
+    Nowhere,
 }
 
 /// What a problem's folder holds as code. Buffers come as bytes, in the signature's order, inputs
@@ -73,8 +85,23 @@ impl Problem {
         self.name
     }
 
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
+    pub fn manifest(&self) -> &'static Manifest {
+        self.manifest
+    }
+
+    /// Where it was opened; absent where it is part of the program.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The kernel that knows what is right, where one does.
+    pub fn reference_kernel(&self) -> Option<&'static ReferenceKernel> {
+        match &self.truth {
+            TruthSource::Declared(Declared { reference: Reference::Kernel(kernel), .. }) => {
+                Some(kernel)
+            }
+            _ => None,
+        }
     }
 
     /// The page that states the problem, as Markdown.
@@ -133,7 +160,20 @@ impl Problem {
     /// # Panics
     /// If the buffers are not those of [`Problem::buffers`].
     pub fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<ScalarValue> {
-        let mut floats = self.truth.fill(case, seed, inputs).into_iter();
+        let floats = match &self.truth {
+            TruthSource::Code(truth) => truth.fill(case, seed, inputs),
+            TruthSource::Declared(declared) => declared.fill(case, seed, inputs),
+            TruthSource::Nowhere => Vec::new(),
+        };
+        self.arguments(case, floats.into_iter())
+    }
+
+    /// Every argument that is not a buffer, from those that are not sizes.
+    pub(crate) fn arguments(
+        &self,
+        case: &CaseSpec,
+        mut floats: impl Iterator<Item = f32>,
+    ) -> Vec<ScalarValue> {
         let scalar = |parameter: &crate::Parameter| match parameter.direction {
             Direction::In | Direction::Out => None,
             Direction::Size => case.sizes.get(&parameter.name).map(ScalarValue::Size),
@@ -142,12 +182,26 @@ impl Problem {
         self.manifest.signature.iter().filter_map(scalar).collect()
     }
 
-    /// What a right solution writes.
+    /// What a right solution writes. `kernels` runs the reference if it is a kernel.
+    ///
+    /// # Errors
+    /// Where there is a reference beside the program, why it gave no outputs.
     ///
     /// # Panics
     /// If the buffers are not those of [`Problem::buffers`].
-    pub fn expected(&self, case: &CaseSpec, inputs: &[&[u8]], scalars: &[ScalarValue]) -> Expected {
-        self.truth.expected(&given(case, inputs, scalars))
+    pub fn expected(
+        &self,
+        case: &CaseSpec,
+        inputs: &[&[u8]],
+        scalars: &[ScalarValue],
+        kernels: &dyn ReferenceKernels,
+    ) -> Result<Expected, ReferenceError> {
+        let given = given(case, inputs, scalars);
+        match &self.truth {
+            TruthSource::Code(truth) => Ok(truth.expected(&given)),
+            TruthSource::Declared(declared) => declared.expected(case, &given, kernels),
+            TruthSource::Nowhere => Ok(Expected::of(Vec::new())),
+        }
     }
 
     /// Holds outputs to the expected ones. `poison` is what the outputs were filled with before the
@@ -164,7 +218,38 @@ impl Problem {
         outputs: &[&[u8]],
         poison: &Poison,
     ) -> Comparison {
-        self.truth.compare(&given(case, inputs, scalars), expected, outputs, poison)
+        match &self.truth {
+            TruthSource::Code(truth) => {
+                truth.compare(&given(case, inputs, scalars), expected, outputs, poison)
+            }
+            TruthSource::Declared(declared) => declared.compare(case, expected, outputs, poison),
+            TruthSource::Nowhere => Comparison::default(),
+        }
+    }
+
+    /// Adds to a comparison that was not accepted which known bugs of a reference beside the
+    /// program explain it. Problems of the program explain theirs when they compare.
+    pub fn explain(
+        &self,
+        case: &CaseSpec,
+        inputs: &[&[u8]],
+        scalars: &[ScalarValue],
+        outputs: &[&[u8]],
+        (kernels, comparison): (&dyn ReferenceKernels, &mut Comparison),
+    ) {
+        let TruthSource::Declared(declared) = &self.truth else { return };
+        if comparison.accepted() || comparison.unwritten > 0 {
+            return;
+        }
+        let bugs = declared.bugs(case, &given(case, inputs, scalars), outputs, kernels);
+        for (index, bug) in bugs.iter().enumerate() {
+            let says = &bug.says;
+            comparison.reasons.push(bug.id.clone());
+            comparison.explanation.push(match index {
+                0 => format!("all values match if {says}"),
+                _ => format!("or if {says}"),
+            });
+        }
     }
 
     /// How contents of these sizes may be mixed; `None` where they may not.

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 
 use crate::hypothesis::Twist;
 use crate::{
-    CaseSpec, Comparison, Direction, Expected, Family, Poison, Problem, ScalarValue, Sizes,
+    CaseSpec, Comparison, Direction, Expected, Family, NoKernels, Poison, Problem, ScalarValue,
+    Sizes,
 };
 
 /// A case with its inputs and what is expected.
@@ -39,7 +40,7 @@ impl Run {
             .collect();
         let scalars = problem.fill(&case, &[7; 32], &mut bytes);
         let bytes: Vec<&[u8]> = bytes.iter().map(|bytes| &**bytes).collect();
-        let expected = problem.expected(&case, &bytes, &scalars);
+        let expected = problem.expected(&case, &bytes, &scalars, &NoKernels).expect("it is code");
         Run { problem, case, inputs, scalars, expected }
     }
 

@@ -8,7 +8,7 @@ use crate::hypothesis::thousands;
 
 /// One output seen as a matrix of elements of `width` bytes.
 pub(crate) struct Untouched<'a> {
-    pub name: &'static str,
+    pub name: &'a str,
     pub expected: &'a [u8],
     pub given: &'a [u8],
     pub rows: usize,

@@ -18,6 +18,7 @@ mod leaderboard;
 mod list;
 mod ncu;
 mod new;
+mod problem;
 mod profile;
 mod reference;
 mod remeasure;
@@ -68,6 +69,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         }
         Command::Reference(reference) => reference::run(&reference, config),
         Command::Guide => guide::run(config),
+        Command::Problem { action } => problem::run(&action, config),
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
         Command::Conform { files } => conform::run(&files, config),

@@ -2,13 +2,16 @@
 
 use std::{fs, path::Path};
 
+use judge::Stage;
 use problems::{EvaluateError, OwnData, Sizes, npy};
 use serde::Serialize;
 
+use super::solve;
 use crate::{
     args::Reference,
     config::Config,
     exit::{Exit, Failure, Result},
+    interrupt,
     render::{json, style},
 };
 
@@ -42,7 +45,9 @@ pub fn run(reference: &Reference, config: &Config) -> Result<Exit> {
         })?;
         data.scalars.push((name.to_owned(), value));
     }
-    let evaluation = problem.evaluate(&data).map_err(|error| match &error {
+    let run = solve::configured(Path::new(""), Stage::Check, &interrupt::install(), config);
+    let kernels = judge::reference(&run, problem, &mut |_| ())?;
+    let evaluation = problem.evaluate(&data, &*kernels).map_err(|error| match &error {
         EvaluateError::Missing { name, scalar, .. } => {
             let flag = if *scalar { "scalar" } else { "input" };
             let value = if *scalar { "NUMBER" } else { "FILE.npy" };

@@ -16,25 +16,28 @@ mod link;
 mod log;
 mod mixture;
 mod obituary;
+mod reference;
 mod series;
 mod summon;
 mod trial;
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use emulator::Blame;
-use problems::{BufferSpec, CaseSpec, Direction, Poison, Problem, ScalarValue};
+use problems::{BufferSpec, CaseSpec, Direction, Poison, Problem, ReferenceKernels, ScalarValue};
 use tempfile::TempDir;
 
-use self::bytes::Bytes;
+pub(crate) use self::bytes::Bytes;
 pub(crate) use self::content::Content;
 use self::content::sides;
 use self::link::{Failure, Link};
 use self::log::Log;
 use self::mixture::Mixture;
 use self::obituary::{Phase, obituary};
+pub(crate) use self::reference::EmulatedReference;
 use self::summon::{Silence, confine, out_of_turn, scratch, spawn};
 pub use self::summon::{ceilings, isolation};
 pub use self::trial::Trial;
@@ -58,6 +61,8 @@ pub struct Docket {
     /// The artifact's shared library.
     pub library: PathBuf,
     pub target: Target,
+    /// Who runs the problem's reference, where that is a kernel.
+    pub kernels: Arc<dyn ReferenceKernels>,
     /// The executable whose hidden verb is the worker.
     pub executable: PathBuf,
     /// Bytes kept of what the solution prints.
@@ -152,7 +157,7 @@ impl Judge {
             return Ok(trial);
         }
         let seed = self.seed()?;
-        let content = Content::draw(self.docket.problem, case, &buffers, seed, None)?;
+        let content = self.draw(case, &buffers, seed)?;
         let mut trial = self.examine(case, &buffers, &content, limit)?.trial;
         trial.report.data_seed = Some(seed);
         Ok(trial)
@@ -160,7 +165,12 @@ impl Judge {
 
     /// Inputs for a case, to be given to more than one judge.
     pub(crate) fn content(&self, case: &CaseSpec) -> Result<Content, Error> {
-        Content::draw(self.docket.problem, case, &self.buffers(case)?, self.seed()?, None)
+        self.draw(case, &self.buffers(case)?, self.seed()?)
+    }
+
+    fn draw(&self, case: &CaseSpec, buffers: &[BufferSpec], seed: u64) -> Result<Content, Error> {
+        let Docket { problem, kernels, .. } = &self.docket;
+        Content::draw(problem, case, buffers, seed, None, &**kernels)
     }
 
     /// What the inputs of the next case are drawn from. Fifty-three bits of randomness: more
@@ -246,7 +256,8 @@ impl Judge {
         limit: Duration,
     ) -> Result<Examined, Error> {
         let mut report = blank(case, Verdict::Accepted);
-        let Docket { problem, .. } = self.docket;
+        let problem = self.docket.problem;
+        let kernels = Arc::clone(&self.docket.kernels);
         let (ins, outs) = sides(buffers);
         let mut outputs: Vec<_> =
             outs.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect();
@@ -289,7 +300,10 @@ impl Judge {
         let compare = || {
             let views: Vec<_> = outputs.iter().map(Bytes::as_slice).collect();
             let Content { scalars, expected, .. } = content;
-            problem.compare(case, &content.views(), scalars, expected, &views, &poison)
+            let inputs = content.views();
+            let mut comparison = problem.compare(case, &inputs, scalars, expected, &views, &poison);
+            problem.explain(case, &inputs, scalars, &views, (&*kernels, &mut comparison));
+            comparison
         };
         let trial = self.decide(report, call, compare);
         Ok(Examined { trial, outputs, shared })

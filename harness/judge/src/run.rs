@@ -10,6 +10,7 @@ use crate::check::{self, Passed, note};
 use crate::device::mock::{Clock, Mock, Script};
 use crate::judge::{self, Docket, Judge};
 use crate::place::{self, Place};
+use crate::reference::reference;
 use crate::report::{CardReport, DeviceInfo, DeviceKind, Verdict};
 use crate::subject::Subject;
 use timing::gpus::Gpu;
@@ -164,7 +165,12 @@ fn problem(
     })
 }
 
-fn blank(config: &Config, problem: &Problem, source: &Source, device: DeviceInfo) -> Report {
+pub(crate) fn blank(
+    config: &Config,
+    problem: &Problem,
+    source: &Source,
+    device: DeviceInfo,
+) -> Report {
     Report {
         problem: problem.name().to_owned(),
         revision: problem.manifest().revision,
@@ -188,7 +194,7 @@ fn blank(config: &Config, problem: &Problem, source: &Source, device: DeviceInfo
 
 /// A judge over the compiled solution; `None` where it does not compile, which the report then
 /// says.
-fn compile(
+pub(crate) fn compile(
     config: &Config,
     problem: &'static Problem,
     source: &Source,
@@ -237,6 +243,7 @@ fn compile(
         text: source.text.clone(),
         library: artifact.library,
         target: place.target(&report.kernels),
+        kernels: reference(config, problem, emit)?,
         executable: executable(config)?,
         log_bytes: config.limits.log_bytes,
         data_seed: config.selection.data_seed,

@@ -1,6 +1,8 @@
 //! What one call is given, and what a right solution makes of it.
 
-use problems::{BufferSpec, CaseSpec, Direction, Expected, Problem, ScalarValue, Seed};
+use problems::{
+    BufferSpec, CaseSpec, Direction, Expected, Problem, ReferenceKernels, ScalarValue, Seed,
+};
 
 use super::bytes::Bytes;
 use crate::Error;
@@ -27,6 +29,7 @@ impl Content {
         buffers: &[BufferSpec],
         seed: u64,
         like: Option<(&Self, &[bool])>,
+        kernels: &dyn ReferenceKernels,
     ) -> Result<Self, Error> {
         let (ins, _) = sides(buffers);
         let mut inputs: Vec<_> =
@@ -45,7 +48,7 @@ impl Content {
                 }
             }
         }
-        Ok(Self::of(problem, case, inputs, scalars))
+        Self::of(problem, case, inputs, scalars, kernels)
     }
 
     /// These inputs and scalars.
@@ -54,10 +57,13 @@ impl Content {
         case: &CaseSpec,
         inputs: Vec<Bytes>,
         scalars: Vec<ScalarValue>,
-    ) -> Self {
+        kernels: &dyn ReferenceKernels,
+    ) -> Result<Self, Error> {
         let views: Vec<_> = inputs.iter().map(Bytes::as_slice).collect();
-        let expected = problem.expected(case, &views, &scalars);
-        Self { inputs, scalars, expected }
+        let expected = problem
+            .expected(case, &views, &scalars, kernels)
+            .map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(Self { inputs, scalars, expected })
     }
 
     pub fn views(&self) -> Vec<&[u8]> {

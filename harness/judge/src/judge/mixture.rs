@@ -15,7 +15,7 @@
 
 use std::collections::HashSet;
 
-use problems::{BufferSpec, CaseSpec, Mixing, Poison, Problem};
+use problems::{BufferSpec, CaseSpec, Mixing, Poison, Problem, ReferenceKernels};
 
 use super::bytes::Bytes;
 use super::content::{Content, sides};
@@ -145,7 +145,12 @@ impl Mixture {
     }
 
     /// The content of the call of this key, drawn up in full.
-    pub fn content(&self, problem: &Problem, key: u64) -> Content {
+    pub fn content(
+        &self,
+        problem: &Problem,
+        key: u64,
+        kernels: &dyn ReferenceKernels,
+    ) -> Result<Content, Error> {
         let [a, b] = &self.contents;
         let mix = |(place, (_, unit)): (usize, &(usize, usize))| {
             let mut bytes = a.inputs[place].clone();
@@ -159,12 +164,14 @@ impl Mixture {
             bytes
         };
         let inputs = self.inputs.iter().enumerate().map(mix).collect();
-        Content::of(problem, &self.case, inputs, a.scalars.clone())
+        Content::of(problem, &self.case, inputs, a.scalars.clone(), kernels)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use problems::NoKernels;
+
     use super::*;
 
     /// Units of one row, with scales of 8 bytes; outputs as a solution might write them.
@@ -174,8 +181,9 @@ mod tests {
         case.sizes = problems::Sizes::new([("m", 16), ("k", 256)]);
         let buffers = problem.buffers(&case.sizes).unwrap();
         let mixing = problem.mixing(&case.sizes).unwrap();
-        let a = Content::draw(problem, &case, &buffers, 1, None).unwrap();
-        let b = Content::draw(problem, &case, &buffers, 2, Some((&a, &mixing.shared))).unwrap();
+        let a = Content::draw(problem, &case, &buffers, 1, None, &NoKernels).unwrap();
+        let like = Some((&a, mixing.shared.as_slice()));
+        let b = Content::draw(problem, &case, &buffers, 2, like, &NoKernels).unwrap();
         let write = |tag: u8| -> Vec<Bytes> {
             let (_, outs) = sides(&buffers);
             let mut tag = tag;
@@ -235,7 +243,7 @@ mod tests {
         assert!(mixture.order(1, Temperature::Cold, Span::Call).unwrap().keys.len() <= 2);
         let (_, mut mixture) = self::mixture();
         let key = mixture.order(1, Temperature::Hot, Span::Everything).unwrap().keys[0];
-        let content = mixture.content(problem, key);
+        let content = mixture.content(problem, key, &NoKernels).unwrap();
         let unit = mixture.inputs[0].1;
         for (row, of_b) in mixture.choices(key).enumerate() {
             let range = row * unit..(row + 1) * unit;

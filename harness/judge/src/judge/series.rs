@@ -11,7 +11,7 @@ use super::mixture::Mixture;
 use super::obituary::Phase;
 use super::summon::out_of_turn;
 use super::trial::blank;
-use super::{Examined, Judge, fresh};
+use super::{Docket, Examined, Judge, fresh};
 use crate::Error;
 use crate::device::{Reading, Sample, Span, Target, Temperature};
 use crate::report::{CaseReport, Verdict};
@@ -125,9 +125,10 @@ impl Judge {
         if let Some(trial) = self.unopened(case, limit)? {
             return Err(Stop::Judged(Box::new(trial.report)));
         }
-        let problem = self.docket.problem;
-        let a = Content::draw(problem, case, &buffers, self.seed()?, None)?;
-        let b = Content::draw(problem, case, &buffers, self.seed()?, Some((&a, &mixing.shared)))?;
+        let Docket { problem, kernels, .. } = &self.docket;
+        let a = Content::draw(problem, case, &buffers, self.seed()?, None, &**kernels)?;
+        let like = Some((&a, mixing.shared.as_slice()));
+        let b = Content::draw(problem, case, &buffers, self.seed()?, like, &**kernels)?;
         let mut outputs = Vec::new();
         let mut last = None;
         for (index, content) in [&a, &b].into_iter().enumerate() {
@@ -210,8 +211,8 @@ impl Judge {
                     .to_owned(),
             );
         } else if found != mixture.expected(key) {
-            let problem = self.docket.problem;
-            let content = mixture.content(problem, key);
+            let Docket { problem, kernels, .. } = &self.docket;
+            let content = mixture.content(problem, key, &**kernels)?;
             let views: Vec<_> = outputs.iter().map(Bytes::as_slice).collect();
             let Content { scalars, expected, .. } = &content;
             let poison = Poison::new(key);

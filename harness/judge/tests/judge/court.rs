@@ -72,6 +72,7 @@ impl Court {
             problem,
             library,
             target,
+            kernels: std::sync::Arc::new(problems::NoKernels),
             executable: std::env::current_exe().expect("this executable"),
             data_seed: None,
             log_bytes: 4096,

@@ -82,8 +82,17 @@ impl Source {
         if text.trim().is_empty() {
             return Err(SourceError::Empty(owned()));
         }
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Ok(Self { typed: owned(), path, text, hash })
+        Ok(Self { path, ..Self::of(typed, &text) })
+    }
+
+    /// A text that is part of the program, under this name.
+    pub fn of(typed: &Path, text: &str) -> Self {
+        Self {
+            typed: typed.to_owned(),
+            path: typed.to_owned(),
+            text: text.to_owned(),
+            hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        }
     }
 }
 

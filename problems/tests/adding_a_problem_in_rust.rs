@@ -1,4 +1,4 @@
-//! `docs/adding-a-problem.md`, followed literally: every file it shows is written, every command
+//! `docs/adding-a-problem-in-rust.md`, followed literally: every file it shows is written, every command
 //! it names is run, in a copy of the project.
 
 use std::fs;
@@ -17,7 +17,8 @@ fn root() -> PathBuf {
 
 /// The files and the commands of the page.
 fn steps() -> (Vec<Step>, Vec<String>) {
-    let page = fs::read_to_string(root().join("docs/adding-a-problem.md")).expect("the page");
+    let page =
+        fs::read_to_string(root().join("docs/adding-a-problem-in-rust.md")).expect("the page");
     let (mut steps, mut commands) = (Vec::new(), Vec::new());
     let mut label: Option<String> = None;
     let mut lines = page.lines();
