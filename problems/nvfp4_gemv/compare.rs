@@ -9,19 +9,30 @@ use rayon::prelude::*;
 
 use super::operands::Operands;
 use super::recipe::{Recipe, Sum};
-use super::twists::TWISTS;
 use crate::diagnosis::Diagnosis;
 use crate::error_map::ErrorMap;
-use crate::hypothesis::thousands;
+use crate::hypothesis::{Twist, thousands};
 use crate::unwritten::Untouched;
 use crate::{Comparison, Expected, FirstMismatch, Poison, SummedElement};
 
+/// What a problem of dot products says of its outputs.
+pub(crate) struct Products {
+    pub right: Recipe,
+    pub twists: &'static [Twist<Recipe>],
+    /// Row and column of an output in a report.
+    pub shape: fn(&Operands, usize) -> (usize, usize),
+}
+
+/// Where an output of a report's matrix lies in memory.
+type Place<'a> = dyn Fn(usize) -> usize + Sync + 'a;
+
 /// One output and what it was made from.
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     operands: Operands<'a>,
+    products: &'static Products,
     expected: &'a [u16],
     given: &'a [u16],
-    /// c as a matrix of m rows and a column for each batch.
+    /// c as the matrix of a report.
     c: Untouched<'a>,
     poison: &'a Poison,
 }
@@ -29,23 +40,24 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     pub fn new(
         operands: Operands<'a>,
+        products: &'static Products,
         expected: &'a Expected,
         output: &'a [u8],
-        poison: &'a Poison,
-        place: &'a (dyn Fn(usize) -> usize + Sync),
+        (poison, place): (&'a Poison, &'a Place<'a>),
     ) -> View<'a> {
+        let (rows, columns) = (products.shape)(&operands, operands.outputs() - 1);
         let c = Untouched {
             name: "c",
             expected: &expected.outputs[0],
             given: output,
-            rows: operands.m,
-            columns: operands.l,
+            rows: rows + 1,
+            columns: columns + 1,
             width: 2,
             place,
             poison,
         };
         let expected = bytemuck::cast_slice(&expected.outputs[0]);
-        View { operands, expected, given: bytemuck::cast_slice(output), c, poison }
+        View { operands, products, expected, given: bytemuck::cast_slice(output), c, poison }
     }
 
     pub fn compare(&self) -> Comparison {
@@ -71,14 +83,14 @@ impl<'a> View<'a> {
         comparison
     }
 
-    /// Row and batch of an output.
+    /// Row and column of an output.
     fn position(&self, index: usize) -> (usize, usize) {
-        (index % self.operands.m, index / self.operands.m)
+        (self.products.shape)(&self.operands, index)
     }
 
     fn judge(&self, index: usize) -> Judged {
-        let sum = Recipe::RIGHT.sum(&self.operands, index);
-        let allowed = self.allowed(&Recipe::RIGHT, sum);
+        let sum = self.products.right.sum(&self.operands, index);
+        let allowed = self.allowed(&self.products.right, sum);
         let (given, expected) = (self.value(index), f16::decode(self.expected[index]));
         let slack = sum.slack(self.operands.k);
         // Half the distance to the next f16: what rounding alone may cost.
@@ -105,10 +117,10 @@ impl<'a> View<'a> {
     }
 
     fn draw(&self, wrong: &[usize], comparison: &mut Comparison) {
-        let mut map = ErrorMap::new(self.operands.m, self.operands.l);
+        let mut map = ErrorMap::new(self.c.rows, self.c.columns);
         for &index in wrong {
-            let (row, batch) = self.position(index);
-            map.add(row, batch);
+            let (row, column) = self.position(index);
+            map.add(row, column);
             let finite = f16::decode(self.expected[index]).is_finite();
             comparison.non_finite += u64::from(finite && !self.value(index).is_finite());
         }
@@ -116,10 +128,10 @@ impl<'a> View<'a> {
     }
 
     fn mismatch(&self, judged: &Judged) -> FirstMismatch {
-        let (row, batch) = self.position(judged.index);
+        let (row, column) = self.position(judged.index);
         FirstMismatch {
             row: row as u64,
-            column: batch as u64,
+            column: column as u64,
             expected: f64::from(f16::decode(self.expected[judged.index])),
             given: f64::from(self.value(judged.index)),
             quantized: None,
@@ -144,8 +156,8 @@ impl<'a> View<'a> {
             return;
         }
         let diagnosis = Diagnosis {
-            right: Recipe::RIGHT,
-            twists: &TWISTS,
+            right: self.products.right,
+            twists: self.products.twists,
             units: self.given.len(),
             agrees: &|recipe: &Recipe, index, excuse| {
                 (excuse && self.c.at(index))
@@ -179,7 +191,7 @@ impl<'a> View<'a> {
             return !given.is_finite() && (!held.is_finite() || sum.abs() > 65_000.0);
         }
         // Steps of the size of what was held, and of the parts of the sum.
-        let parts = Recipe::RIGHT.sum(&self.operands, index).magnitude;
+        let parts = self.products.right.sum(&self.operands, index).magnitude;
         let slack = f64::from(held.abs()) * 2f64.powi(-8) + parts * 2f64.powi(-11);
         (f64::from(given) - sum).abs() <= slack
     }
@@ -187,7 +199,7 @@ impl<'a> View<'a> {
     /// Whether sums whose every step is rounded to f16 come this near.
     fn is_half_precision(&self, wrong: &[usize]) -> bool {
         wrong.par_iter().all(|&index| {
-            let sum = Recipe::RIGHT.sum(&self.operands, index);
+            let sum = self.products.right.sum(&self.operands, index);
             let error = (f64::from(self.value(index)) - sum.value).abs();
             error <= sum.magnitude * 2f64.powi(-9) + 2f64.powi(-24)
         })

@@ -30,13 +30,13 @@ static SCALES: LazyLock<[i64; 256]> =
 
 /// A row of codes and of scales.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     pub codes: &'a [u8],
     pub scales: &'a [u8],
 }
 
 /// A vector that many rows are multiplied by.
-pub(super) struct Vector {
+pub(crate) struct Vector {
     /// Halves.
     elements: Vec<[i32; BLOCK]>,
     /// Units of 2⁻⁹.
@@ -83,6 +83,6 @@ fn has_nan(scales: &[u8]) -> bool {
 }
 
 /// To f16, nearest even. Rounding to odd first keeps what decides a tie.
-pub(super) fn round(value: f64) -> u16 {
+pub(crate) fn round(value: f64) -> u16 {
     f16::encode(f64_to_f32_odd(value))
 }

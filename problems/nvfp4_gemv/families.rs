@@ -4,9 +4,9 @@
 use formats::swizzle;
 use rayon::prelude::*;
 
-use super::{B_ROWS, BLOCK};
+use super::BLOCK;
 use crate::random::Random;
-use crate::{CaseSpec, Family, Seed};
+use crate::{Family, Seed};
 
 /// Codes and their scale byte: rows of a or b are drawn block by block.
 struct Block<'a> {
@@ -50,18 +50,39 @@ const LARGEST: u8 = 0x7e;
 /// A stream for what all rows share.
 const SHARED: u64 = u64::MAX;
 
-/// Draws a, b and their scales, and copies the scales into the blocked layout. All 128 rows of b
-/// are drawn, though only the first counts.
-pub(super) fn fill(case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) {
+/// A competition's own data: codes whose bits are masked, scales of a list.
+pub(crate) struct Contest {
+    pub codes: u8,
+    pub scales: &'static [u8],
+}
+
+impl Contest {
+    fn draw(&self, block: Block) {
+        block.codes.iter_mut().for_each(|byte| *byte &= self.codes);
+        *block.scale = self.scales[usize::from(*block.scale) % self.scales.len()];
+    }
+}
+
+/// Draws a of m rows, b of n and their scales, and copies the scales into the blocked layout.
+pub(crate) fn fill(
+    (family, contest): (Family, &Contest),
+    seed: &Seed,
+    [m, n, k]: [usize; 3],
+    inputs: &mut [&mut [u8]],
+) {
     let [a, b, sfa, sfb, sfa_blocked, sfb_blocked] = inputs else { return };
-    let size = |name| case.sizes.get(name).unwrap_or_default() as usize;
-    let (m, k) = (size("m"), size("k"));
     let columns = columns(seed, k / BLOCK);
-    let (draw_a, draw_b) = draws(case.family);
-    rows(seed, 0, &columns, [a, sfa], draw_a);
-    rows(seed, 1, &columns, [b, sfb], draw_b);
+    if family == Family::Uniform {
+        let draw = |_: &mut Random, _: At, _: Column, block: Block| contest.draw(block);
+        rows(seed, 0, &columns, [a, sfa], draw);
+        rows(seed, 1, &columns, [b, sfb], draw);
+    } else {
+        let (draw_a, draw_b) = draws(family);
+        rows(seed, 0, &columns, [a, sfa], draw_a);
+        rows(seed, 1, &columns, [b, sfb], draw_b);
+    }
     block(sfa, m, k / BLOCK, sfa_blocked);
-    block(sfb, B_ROWS, k / BLOCK, sfb_blocked);
+    block(sfb, n, k / BLOCK, sfb_blocked);
 }
 
 /// Every column's magnitude and kind; exactly one is huge in both operands.
@@ -77,7 +98,13 @@ fn columns(seed: &Seed, count: usize) -> Vec<Column> {
     columns
 }
 
-fn rows(seed: &Seed, buffer: u32, columns: &[Column], data: [&mut [u8]; 2], draw: Draw) {
+fn rows(
+    seed: &Seed,
+    buffer: u32,
+    columns: &[Column],
+    data: [&mut [u8]; 2],
+    draw: impl Fn(&mut Random, At, Column, Block) + Sync,
+) {
     let [codes, scales] = data;
     let count = columns.len();
     let rows = codes.par_chunks_mut(count * BLOCK / 2).zip(scales.par_chunks_mut(count));
@@ -97,7 +124,6 @@ fn rows(seed: &Seed, buffer: u32, columns: &[Column], data: [&mut [u8]; 2], draw
 /// How a family makes blocks of a and of b out of random bytes.
 fn draws(family: Family) -> (Draw, Draw) {
     match family {
-        Family::Uniform => (uniform, uniform),
         Family::Exact => (exact, exact),
         Family::OneHot => (one_hot, moderate),
         Family::Outliers => (outliers, odd_codes),
@@ -105,13 +131,6 @@ fn draws(family: Family) -> (Draw, Draw) {
         Family::Special => (special_a, special_b),
         _ => (wide_a, wide_b),
     }
-}
-
-/// The competition's: codes 0 to 3 in the low nibbles, 0 in the high ones, scales 0, 1 and 2. Sums
-/// are multiples of 1/4 up to 9/4 · 4 · k/2.
-fn uniform(_: &mut Random, _: At, _: Column, block: Block) {
-    block.codes.iter_mut().for_each(|byte| *byte &= 3);
-    *block.scale = [0, ONE, 0x40][usize::from(*block.scale) % 3];
 }
 
 /// All codes. The scales of a column lie within three octaves of its magnitude in a, and around one
@@ -237,7 +256,7 @@ fn set(codes: &mut [u8; BLOCK / 2], element: usize, code: u8) {
 }
 
 /// Copies batches of scales of `rows` rows into the 128x4 layout; the pads are left zero.
-pub(super) fn block(plain: &[u8], rows: usize, columns: usize, blocked: &mut [u8]) {
+pub(crate) fn block(plain: &[u8], rows: usize, columns: usize, blocked: &mut [u8]) {
     let batches = blocked.chunks_mut(swizzle::padded_len(rows, columns));
     for (plain, blocked) in plain.chunks(rows * columns).zip(batches) {
         // A line of tiles holds 128 rows.

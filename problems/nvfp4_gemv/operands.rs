@@ -6,7 +6,7 @@ use crate::problem::Given;
 
 /// Matrices of one call. An output is numbered as it lies in memory: `batch * m + row`.
 #[derive(Clone, Copy)]
-pub(super) struct Operands<'a> {
+pub(crate) struct Operands<'a> {
     pub a: &'a [u8],
     pub b: &'a [u8],
     pub sfa: &'a [u8],
@@ -24,6 +24,16 @@ impl<'a> Operands<'a> {
             std::array::from_fn(|index| given.inputs[index]);
         let [m, k, l] = ["m", "k", "l"].map(|name| given.size(name));
         Operands { a, b, sfa, sfb, sfa_blocked, sfb_blocked, m, k, l }
+    }
+
+    /// Row and column of an output in a report: a column for each batch.
+    pub fn columns_of_batches(&self, output: usize) -> (usize, usize) {
+        (output % self.m, output / self.m)
+    }
+
+    /// Row and column of an output in a report: a row for each batch.
+    pub fn rows_of_batches(&self, output: usize) -> (usize, usize) {
+        (output / self.m, output % self.m)
     }
 
     /// Outputs there are.

@@ -9,7 +9,7 @@ use crate::decoder::Order;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recipe {
+pub(crate) struct Recipe {
     /// Value of a code of a and of b.
     pub a_code: fn(u8) -> f32,
     pub b_code: fn(u8) -> f32,
@@ -33,11 +33,13 @@ pub(super) struct Recipe {
     /// Whether the eight elements from this one on, in a row of so many, are summed.
     pub summed: fn(usize, usize) -> bool,
     pub store: fn(f64) -> u16,
+    /// The output whose sum is stored as this one, from its number, the batches and the rows.
+    pub output: fn(usize, usize, usize) -> usize,
 }
 
 /// How a row and a column find their byte in a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     RowMajor,
     ColumnMajor,
     /// Row-major, with a row taken to be half as long.
@@ -54,7 +56,7 @@ pub(super) enum Place {
 
 /// The sum of an output, and what decides how far a float32 sum may be from it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
+pub(crate) struct Sum {
     pub value: f64,
     /// The sum of the terms' magnitudes.
     pub magnitude: f64,
@@ -91,11 +93,13 @@ impl Recipe {
         sfa_batch: |batch| batch,
         summed: |_, _| true,
         store: dot::round,
+        output: |output, _, _| output,
     };
 
     /// The sum of output `output`; its value is NaN where an operand would be read out of bounds.
     pub fn sum(&self, operands: &Operands, output: usize) -> Sum {
-        let Operands { m, k, .. } = *operands;
+        let Operands { m, k, l, .. } = *operands;
+        let output = (self.output)(output, l, m);
         let (batch, row) = (output / m, output % m);
         let (a_codes, b_codes) = (table(self.a_code), table(self.b_code));
         let b_row = (self.b_row)(batch);

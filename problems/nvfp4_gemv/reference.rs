@@ -1,19 +1,22 @@
 //! The batched product of NVFP4 matrices with one vector each, exact and rounded once to f16.
 
-mod compare;
-mod dot;
-mod families;
-mod operands;
-mod recipe;
+pub(crate) mod compare;
+pub(crate) mod dot;
+pub(crate) mod families;
+pub(crate) mod operands;
+pub(crate) mod recipe;
 mod twists;
 
 use rayon::prelude::*;
 
 use crate::problem::{Given, Truth};
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
-use compare::View;
+use compare::{Products, View};
 use dot::Vector;
+use families::Contest;
 use operands::Operands;
+use recipe::Recipe;
+use twists::TWISTS;
 
 pub(crate) struct Reference;
 
@@ -23,9 +26,21 @@ const BLOCK: usize = 16;
 /// Rows that b is padded to, for the sake of tensor cores. The first counts.
 const B_ROWS: usize = 128;
 
+/// The competition's data: codes 0 to 3 in the low nibbles, 0 in the high ones, scales 0, 1 and 2.
+/// Sums are multiples of 1/4 up to 9/4 · 4 · k/2.
+const CONTEST: Contest = Contest { codes: 0x03, scales: &[0, 0x38, 0x40] };
+
+/// Outputs are numbered batch by batch.
+const PRODUCTS: Products = Products {
+    right: Recipe::RIGHT,
+    twists: &TWISTS,
+    shape: |operands, at| operands.columns_of_batches(at),
+};
+
 impl Truth for Reference {
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
-        families::fill(case, seed, inputs);
+        let [m, k] = ["m", "k"].map(|name| case.sizes.get(name).unwrap_or_default() as usize);
+        families::fill((case.family, &CONTEST), seed, [m, B_ROWS, k], inputs);
         Vec::new()
     }
 
@@ -44,7 +59,7 @@ impl Truth for Reference {
         let operands = Operands::new(given);
         // The matrix of a report has a column for each batch; memory has them one after the other.
         let place = |index| index % operands.l * operands.m + index / operands.l;
-        View::new(operands, expected, outputs[0], poison, &place).compare()
+        View::new(operands, &PRODUCTS, expected, outputs[0], (poison, &place)).compare()
     }
 }
 

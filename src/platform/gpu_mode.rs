@@ -51,6 +51,7 @@ pub fn export(solution: &Outgoing<'_>) -> Result<Exported> {
         .replace("{flags}", &listed(&flags, arch))
         .replace("{declaration}", &declaration(problem))
         .replace("{binding}", &binding(problem))
+        .replace("{sizes}", &sizes(problem))
         .replace("{module}", &format!("nibble_{}", &hash(solution.source)[..12]))
         // Last, so that nothing in it is taken for a place to fill.
         .replace("{solution}", &python::literal(solution.source));
@@ -95,6 +96,19 @@ fn binding(problem: &Problem) -> String {
     format!("\n{} {{\n    solution(\n{casts});\n}}\n", declaration(problem))
 }
 
+/// The sizes, in the signature's order, as the tensors' shapes tell them.
+fn sizes(problem: &Problem) -> String {
+    let names = problem.manifest().signature.iter().map(|parameter| parameter.name.as_str());
+    let told = names.filter_map(|name| match name {
+        "m" => Some("a.shape[0]"),
+        "n" => Some("b.shape[0]"),
+        "k" => Some("2 * a.shape[1]"),
+        "l" => Some("a.shape[2]"),
+        _ => None,
+    });
+    told.map(|size| format!("        {size},\n")).collect()
+}
+
 const TEMPLATE: &str = r#"#!POPCORN leaderboard {problem}
 #!POPCORN gpu NVIDIA
 
@@ -120,7 +134,6 @@ module = load_inline(
 
 def custom_kernel(data: input_t) -> output_t:
     a, b, sfa, sfb, sfa_permuted, sfb_permuted, c = data
-    m, half_k, l = a.shape
     module.launch(
         a.data_ptr(),
         b.data_ptr(),
@@ -129,10 +142,7 @@ def custom_kernel(data: input_t) -> output_t:
         sfa_permuted.data_ptr(),
         sfb_permuted.data_ptr(),
         c.data_ptr(),
-        m,
-        2 * half_k,
-        l,
-    )
+{sizes}    )
     return c
 "#;
 
