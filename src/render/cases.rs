@@ -1,5 +1,7 @@
 //! What the check found: a grid of sizes by families, then why each kind of failure failed.
 
+use std::cmp::Reverse;
+
 use judge::report::{CaseReport, Verdict};
 
 use super::{
@@ -50,10 +52,26 @@ pub fn grid(cases: &[CaseReport]) -> String {
 /// Why cases failed: the first of each kind, and how many more there are of it. Errors are in
 /// `unit`s, "the block's scale".
 pub fn failures(cases: &[CaseReport], unit: &str) -> String {
-    let mut failed: Vec<&CaseReport> =
+    let failed: Vec<&CaseReport> =
         cases.iter().filter(|case| case.verdict != Verdict::Accepted).collect();
-    // A case that leaves few mistakes to choose from says more than one that leaves many.
-    failed.sort_by_key(|case| (case.reasons.is_empty(), case.reasons.len()));
+    // First what explains most of the failures; of those, a case that leaves few mistakes to choose
+    // from says more than one that leaves many. What explains one of several is likely chance.
+    let wrong = failed.iter().filter(|case| case.verdict == Verdict::WrongAnswer).count();
+    let share = |case: &CaseReport| {
+        let explained = |reason| failed.iter().filter(|one| one.reasons.contains(reason)).count();
+        case.reasons.iter().map(explained).max().unwrap_or(0)
+    };
+    let keys: Vec<_> = failed
+        .iter()
+        .map(|case| {
+            let share = share(case);
+            let chance = case.verdict == Verdict::WrongAnswer && wrong > 1 && share == 1;
+            (case.reasons.is_empty(), chance, Reverse(share), case.reasons.len())
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..failed.len()).collect();
+    order.sort_by_key(|&index| keys[index]);
+    let failed: Vec<&CaseReport> = order.into_iter().map(|index| failed[index]).collect();
     let common = common_reasons(cases);
     let kind = |case: &CaseReport| match case.verdict {
         Verdict::WrongAnswer if !common.is_empty() => (case.verdict, common.clone()),
