@@ -184,6 +184,13 @@ pub enum Command {
     /// Hold the emulator to this machine's GPU: the list of instructions, or .ptx and .cu files
     #[command(name = "__conform", hide = true)]
     Conform { files: Vec<PathBuf> },
+    /// What each launch of a program with its own main counted, for the calibration of the time model
+    #[command(name = "__count", hide = true)]
+    Count {
+        file: PathBuf,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Profile solutions on this machine's GPU with ncu
     #[command(name = "__ncu", hide = true)]
     Ncu { files: Vec<PathBuf> },

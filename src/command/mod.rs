@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod completions;
 mod conform;
+mod count;
 mod diff;
 mod doctor;
 mod export;
@@ -73,6 +74,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Doctor => doctor::run(config),
         Command::Toolchain { action } => toolchain::run(action.as_ref(), config),
         Command::Conform { files } => conform::run(&files, config),
+        Command::Count { file, arguments } => count::run(&file, &arguments, config),
         Command::Ncu { files } => ncu::run(&files, config),
         Command::Once { order } => ncu::once(&order),
         Command::Completions { shell } => completions::run(shell, config),

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::{Scrutiny, emulator};
 use crate::profile::{self, KernelReport, Sources};
 use ptx::KernelFacts;
-use timing::gpus;
+use timing::{Launch, gpus};
 use toolchain::Search;
 use toolchain::compile::{self, CompileError, Source};
 use toolchain::directive::Directives;
@@ -219,6 +219,7 @@ pub struct Ended {
     pub refused: Vec<(String, bool)>,
     /// The one that took longest first; empty without a profile.
     pub kernels: Vec<KernelReport>,
+    pub launches: Vec<Launch>,
 }
 
 /// To be asked once, when the program has ended: what its kernels did, and with its sources where the
@@ -247,5 +248,5 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
         let (sources, gpu) = found;
         profile::reports(gpu, &launches, &report.profiles, &program.kernels, sources)
     });
-    Ended { complaints, refused, kernels }
+    Ended { complaints, refused, kernels, launches }
 }
