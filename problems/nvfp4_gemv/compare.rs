@@ -174,7 +174,7 @@ impl<'a> View<'a> {
         if comparison.reasons.is_empty() && self.is_half_precision(wrong) {
             comparison.reasons.push("sums_in_f16".to_owned());
             comparison.explanation = vec![
-                "every value is near the right one, as near as sums in f16 come; sums need float32"
+                "nearly every value is near the right one, as near as sums in f16 come; sums need float32"
                     .to_owned(),
             ];
         }
@@ -196,13 +196,15 @@ impl<'a> View<'a> {
         (f64::from(given) - sum).abs() <= slack
     }
 
-    /// Whether sums whose every step is rounded to f16 come this near.
+    /// Whether sums whose every step is rounded to f16 come this near. Steps that lose what is small
+    /// beside a large sum can lose more, in one sum of hundreds.
     fn is_half_precision(&self, wrong: &[usize]) -> bool {
-        wrong.par_iter().all(|&index| {
+        let near = wrong.par_iter().filter(|&&index| {
             let sum = self.products.right.sum(&self.operands, index);
             let error = (f64::from(self.value(index)) - sum.value).abs();
             error <= sum.magnitude * 2f64.powi(-9) + 2f64.powi(-24)
-        })
+        });
+        near.count() * 100 >= wrong.len() * 99
     }
 }
 
