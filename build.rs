@@ -1,22 +1,36 @@
 //! Two things that the sources cannot say.
 
-use std::{env, fs, io, path::Path};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
 
 fn main() -> io::Result<()> {
-    // A solution for the emulator is linked with `-cudart none`: the CUDA runtime functions it
-    // calls are undefined in it, and are found in this executable when the worker opens it. Without
-    // `-rdynamic` they would not be in the dynamic symbol table.
-    println!("cargo::rustc-link-arg-bins=-rdynamic");
     println!("cargo::rerun-if-changed=build.rs");
+    exports()?;
     rungs()
+}
+
+/// A solution for the emulator is linked with `-cudart none`: the CUDA functions it calls are undefined
+/// in it, and are found in this executable when the worker opens it. The list puts them into the dynamic
+/// symbol table, and nothing else: `-rdynamic` would offer the solution every function of nibble's.
+fn exports() -> io::Result<()> {
+    let list = manifest()?.join("harness/cudart/exports.list");
+    println!("cargo::rerun-if-changed={}", list.display());
+    println!("cargo::rustc-link-arg-bins=-Wl,--dynamic-list={}", list.display());
+    Ok(())
+}
+
+/// Asked when it runs, not when it is compiled: a cached build script outlives a moved checkout.
+fn manifest() -> io::Result<PathBuf> {
+    env::var_os("CARGO_MANIFEST_DIR")
+        .map(PathBuf::from)
+        .ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))
 }
 
 /// Lists `solutions/<problem>/NN_name.cu` for `src/rungs.rs`, so that they are part of the binary.
 fn rungs() -> io::Result<()> {
-    // Asked when it runs, not when it is compiled: a cached build script outlives a moved checkout.
-    let manifest = env::var_os("CARGO_MANIFEST_DIR")
-        .ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
-    let root = Path::new(&manifest).join("solutions");
+    let root = manifest()?.join("solutions");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut rungs = Vec::new();
     for folder in fs::read_dir(&root)? {

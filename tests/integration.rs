@@ -14,6 +14,7 @@ mod completions;
 mod diff;
 mod doctor;
 mod export;
+mod exports;
 mod help;
 mod history;
 mod import;

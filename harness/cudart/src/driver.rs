@@ -48,15 +48,25 @@ fn ended(body: impl FnOnce() -> Code) -> Code {
     error::driver_code(unremembered(body))
 }
 
+type Table = &'static [(&'static str, fn() -> *const c_void)];
+
+/// All that `driver!` has defined.
+const TABLES: [Table; 6] =
+    [context::NAMES, error::NAMES, launch::NAMES, memory::NAMES, module::NAMES, stream::NAMES];
+
+/// Names of the driver's functions that exist here.
+pub fn driver_names() -> impl Iterator<Item = &'static str> {
+    let tables = TABLES.into_iter().flatten().map(|&(name, _)| name);
+    tables.chain(["cuTensorMapEncodeIm2col", "cuTensorMapEncodeTiled"])
+}
+
 /// The function that a program means by a name, with its version or without.
 pub(super) fn find(name: &str) -> Option<*const c_void> {
-    let tables =
-        [context::NAMES, error::NAMES, launch::NAMES, memory::NAMES, module::NAMES, stream::NAMES];
     let exact = |wanted: &str| match wanted {
         "cuTensorMapEncodeIm2col" => Some(cuTensorMapEncodeIm2col as *const c_void),
         "cuTensorMapEncodeTiled" => Some(cuTensorMapEncodeTiled as *const c_void),
         _ => {
-            let mut all = tables.iter().copied().flatten();
+            let mut all = TABLES.into_iter().flatten();
             all.find(|(name, _)| *name == wanted).map(|(_, address)| address())
         }
     };

@@ -1,7 +1,7 @@
 //! The CUDA runtime, as far as a solution can tell.
 //!
 //! nvcc compiles a solution with `-cudart none`: its shared library then has the runtime's functions
-//! as undefined symbols, and an executable that is linked with `-rdynamic` and contains this module
+//! as undefined symbols, and an executable that contains this module and is linked with `exports.list`
 //! resolves them when it loads the library. So the very same host code that runs on a GPU runs here.
 //! `dlopen` runs the constructors nvcc generated, which register the embedded PTX, the kernels and
 //! the variables; a launch finds the kernel by the address of its host stub.
@@ -70,5 +70,6 @@ mod symbol;
 mod tensor_map;
 
 pub use device_model::DeviceModel;
+pub use driver::driver_names;
 pub use emulator::{Im2col, Interleave, Swizzle, TensorMap};
 pub use exports::NAMES;
