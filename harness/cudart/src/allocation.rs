@@ -1,6 +1,7 @@
 //! Memory: of the device, pinned, managed; registered host memory; what a pointer points to.
 //!
-//! A device pointer is a host address, so all kinds differ in what may be done with them only.
+//! Device memory is out of the host's reach where the machine keeps it apart; the other kinds are at one
+//! address for both.
 
 use super::abi::StreamHandle;
 use super::abi::{Address, Extent, Location, Out, PitchedPointer, PointerAttributes, PoolHandle};

@@ -1,5 +1,5 @@
-//! Copies between host and device. Host addresses are device addresses, so each is a `memmove`
-//! behind checks: what is called device memory must be inside one allocation, and what is called
+//! Copies between host and device. The device's memory has addresses of the host, which the machine
+//! tells, so each is a `memmove` behind checks: what is called device memory must be inside one allocation, and what is called
 //! host memory must not be device memory, although here that would work.
 
 use super::abi::{Address, Copy3D, In, PitchedPointer, StreamHandle};
@@ -129,6 +129,8 @@ impl Session {
         let (to, from) = (direction.destination_on_device(), direction.source_on_device());
         self.check_range("the destination", destination.start, shape.span(destination)?, to)?;
         self.check_range("the source", source.start, shape.span(source)?, from)?;
+        let bytes = (shape.width * shape.height * shape.depth) as u64;
+        self.count_copy(destination.start, source.start, bytes);
         for slice in 0..shape.depth {
             for row in 0..shape.height {
                 let at = |grid: &Grid| grid.start + (slice * grid.slice + row * grid.pitch) as u64;
@@ -143,8 +145,11 @@ impl Session {
     ///
     /// Both ranges must be valid.
     unsafe fn move_bytes(&self, destination: Address, source: Address, bytes: usize) {
+        let host = |address| self.machine.memory().host(address) as usize;
+        let from = std::ptr::with_exposed_provenance::<u8>(host(source));
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(host(destination));
         // SAFETY: the caller's promise; the ranges may overlap.
-        unsafe { std::ptr::copy(source as *const u8, destination as *mut u8, bytes) };
+        unsafe { std::ptr::copy(from, to, bytes) };
         self.machine.memory().define(destination, bytes as u64);
     }
 
@@ -188,6 +193,7 @@ pub(super) fn copy(
         direction.destination_on_device(),
     )?;
     session.check_range("the source", source, bytes, direction.source_on_device())?;
+    session.count_copy(destination, source, bytes as u64);
     // SAFETY: the device's ends were checked; for the host's the program vouches.
     unsafe { session.move_bytes(destination, source, bytes) };
     Ok(())

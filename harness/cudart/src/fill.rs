@@ -66,10 +66,13 @@ impl Session {
             .and_then(|rows| rows.checked_add(height - 1)?.checked_mul(pitch)?.checked_add(width))
             .ok_or_else(overflow)?;
         self.check_range("the destination", start, span, Some(true))?;
+        self.count_fill(start, (width * height * depth) as u64);
         let pattern = &fill.value.to_le_bytes()[..element];
         for row in (0..depth).flat_map(|z| (0..height).map(move |y| z * slice + y)) {
             let at = start + (row * pitch) as u64;
-            let to = std::ptr::with_exposed_provenance_mut::<u8>(at as usize);
+            let to = std::ptr::with_exposed_provenance_mut::<u8>(
+                self.machine.memory().host(at) as usize
+            );
             // SAFETY: inside the range that was checked above.
             let row = unsafe { std::slice::from_raw_parts_mut(to, width) };
             match pattern {

@@ -42,7 +42,7 @@ use executable::Executable;
 use topology::Graph;
 
 pub(super) use capture::CaptureId;
-pub(super) use task::{HostCall, Task};
+pub(super) use task::{HostCall, Task, timed};
 
 /// Captures under way, and what became of others.
 #[derive(Default)]

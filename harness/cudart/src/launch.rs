@@ -296,6 +296,7 @@ impl Session {
                 let model = self.options.time.as_ref();
                 self.clock += model.map_or(host_ns as f64, |model| model(&record));
                 self.report.launches.push(record);
+                self.count_host_memory();
             }
             Ok(Err(fault)) => {
                 let code = code_of(&fault);

@@ -68,8 +68,10 @@ pub mod session;
 mod stream;
 mod symbol;
 mod tensor_map;
+mod transfers;
 
 pub use device_model::DeviceModel;
 pub use driver::driver_names;
 pub use emulator::{Im2col, Interleave, Swizzle, TensorMap};
 pub use exports::NAMES;
+pub use transfers::Transfers;

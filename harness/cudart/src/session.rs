@@ -17,7 +17,9 @@ use super::graph::Graphs;
 use super::registration::Module;
 use super::stream::{self, Stream};
 use super::symbol::Variable;
+use super::transfers::Transfers;
 use emulator::Counters;
+use emulator::DeviceWindow;
 use emulator::Fault;
 use emulator::KernelProfile;
 use emulator::Machine;
@@ -62,6 +64,7 @@ pub struct Refused {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionReport {
     pub launches: Vec<LaunchRecord>,
+    pub transfers: Transfers,
     /// One for each kernel, where they were asked for.
     pub profiles: Vec<KernelProfile>,
     pub fault: Option<Fault>,
@@ -164,6 +167,19 @@ pub fn finish() -> SessionReport {
 /// Does something with the machine of the session, such as registering buffers.
 pub fn with_machine<T>(act: impl FnOnce(&Machine) -> T) -> Option<T> {
     lock().as_ref().map(|session| act(&session.machine))
+}
+
+/// What to call the device memory at an address that the host has followed; `None` for an address that
+/// is no device memory's. May be asked at any moment, in a signal handler, too: it waits for nobody, and
+/// in the middle of a call it knows no name.
+pub fn device_memory_at(address: u64) -> Option<String> {
+    if !DeviceWindow::holds(address) {
+        return None;
+    }
+    let session = SESSION.try_lock().ok();
+    let memory = session.as_ref().and_then(|session| Some(session.as_ref()?.machine.memory()));
+    let known = memory.and_then(|memory| memory.find(address));
+    Some(known.map_or_else(|| format!("{address:#x}"), |info| format!("`{}`", info.name)))
 }
 
 /// The frame of every exported function.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use super::abi::{EventHandle, In, Out, StreamHandle};
 use super::error::{Code, Failure, Outcome};
-use super::graph::{CaptureId, HostCall, Task};
+use super::graph::{CaptureId, HostCall, Task, timed};
 use super::session::{self, Session};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +103,7 @@ pub(super) extern "C" fn cudaStreamAddCallback(
     });
     if let (Code::SUCCESS, Some(function)) = (code, function) {
         // SAFETY: the program passes a function and the argument it wants.
-        unsafe { function(stream, Code::SUCCESS, data) };
+        timed(|| unsafe { function(stream, Code::SUCCESS, data) });
     }
     code
 }

@@ -29,8 +29,8 @@ pub use fault::{
 pub use isa::Class;
 pub use machine::{Config, Kernel, LaunchConfig, LoadError, LoadedModule, Machine};
 pub use memory::{
-    AllocationInfo, AllocationKind, GlobalMemory, Im2col, Interleave, OutOfMemory, Swizzle,
-    TensorMap,
+    AllocationInfo, AllocationKind, DeviceWindow, GlobalMemory, Im2col, Interleave, OutOfMemory,
+    Swizzle, TensorMap,
 };
 pub use profile::{KernelProfile, LineCounters, Place};
 pub use program::ParamLayout;

@@ -33,6 +33,9 @@ pub struct Config {
     /// Compute capability: (10, 0).
     pub capability: (u32, u32),
     pub level: Level,
+    /// Keep device memory where the host cannot reach it, as a GPU does: to follow a device pointer is
+    /// then a segmentation fault.
+    pub apart: bool,
     /// Look for races and for values that nobody made, on one host thread.
     pub sanitize: bool,
     /// Leave the order of splits, warps and CTAs to chance, on one host thread; the same number gives
@@ -49,6 +52,7 @@ impl Default for Config {
             sms: 148,
             capability: (10, 0),
             level: Level::detect(),
+            apart: false,
             sanitize: false,
             seed: None,
         }
@@ -95,7 +99,7 @@ pub struct LaunchConfig {
 
 impl Machine {
     pub fn new(config: Config) -> Self {
-        let memory = GlobalMemory::new(config.memory, config.sanitize);
+        let memory = GlobalMemory::new(config.memory, config.sanitize, config.apart);
         Self {
             config,
             memory,

@@ -62,7 +62,9 @@ pub fn bench(
         emit(Event::BenchStarted { name: case.sizes.to_string(), index, count: cases.len() });
         let launches = passed.launches(case);
         if !launches.is_empty() {
-            benched.sizes.push(modelled(setup, case, launches)?);
+            let size = modelled(setup, case, launches, passed.transfers(case))?;
+            benched.questions.extend(question(setup, case, &size)?);
+            benched.sizes.push(size);
             continue;
         }
         match protocol::measure(setup, subject, case)? {
@@ -136,12 +138,15 @@ fn modelled(
     setup: &Setup<'_>,
     case: &CaseSpec,
     launches: &[timing::Launch],
+    transfers: timing::Transfers,
 ) -> Result<BenchReport, Error> {
     let modelled = model::call(setup.gpu, launches, setup.kernels);
-    let micros = modelled.seconds * 1e6;
+    let besides = transfers.seconds(setup.gpu);
+    let limiter = if besides > modelled.seconds { "transfers" } else { modelled.limiter };
+    let micros = (modelled.seconds + besides) * 1e6;
     Ok(BenchReport {
         modelled: true,
-        limiter: Some(modelled.limiter.to_owned()),
+        limiter: Some(limiter.to_owned()),
         occupancy: Some(modelled.occupancy),
         launches: launches.to_vec(),
         ..blank(setup, case, micros)?

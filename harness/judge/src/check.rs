@@ -5,21 +5,29 @@ use problems::{CaseSpec, Problem};
 use crate::report::{CaseReport, Verdict};
 use crate::subject::Subject;
 use crate::{Error, Event, Limits, Selection};
-use timing::Launch;
+use timing::{Launch, Transfers};
 
 /// Proof that a solution was accepted in every case. Only [`check`] makes one, and `bench` demands
 /// it: timing a wrong kernel does not compile.
 #[derive(Debug)]
 pub struct Passed {
     /// What the emulator counted at each size of the bench.
-    counted: Vec<(CaseSpec, Vec<Launch>)>,
+    counted: Vec<(CaseSpec, Vec<Launch>, Transfers)>,
 }
 
 impl Passed {
     /// The launches of a case of the bench; empty where the device does not count.
     pub fn launches(&self, case: &CaseSpec) -> &[Launch] {
-        let found = self.counted.iter().find(|(counted, _)| counted == case);
-        found.map_or(&[], |(_, launches)| launches)
+        self.of(case).map_or(&[], |(_, launches, _)| launches)
+    }
+
+    /// What it did besides them.
+    pub fn transfers(&self, case: &CaseSpec) -> Transfers {
+        self.of(case).map_or_else(Transfers::default, |(_, _, transfers)| *transfers)
+    }
+
+    fn of(&self, case: &CaseSpec) -> Option<&(CaseSpec, Vec<Launch>, Transfers)> {
+        self.counted.iter().find(|(counted, ..)| counted == case)
     }
 }
 
@@ -83,7 +91,7 @@ pub fn check(
         checked.cases.push(trial.report);
         note(&mut checked.warnings, trial.warnings);
         if index >= small {
-            counted.push((case.clone(), trial.launches));
+            counted.push((case.clone(), trial.launches, trial.transfers));
         }
         if !matches!(verdict, Verdict::Accepted | Verdict::WrongAnswer) {
             break;

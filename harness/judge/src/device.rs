@@ -10,6 +10,7 @@ pub(crate) mod emulator;
 mod entry;
 pub mod fingerprint;
 mod host;
+pub(crate) mod host_touch;
 mod mishap;
 pub mod mock;
 
@@ -22,7 +23,7 @@ pub use self::entry::Entry;
 pub use self::mishap::{Mishap, MishapKind};
 use crate::shared::Map;
 use ptx::KernelFacts;
-use timing::Launch;
+use timing::{Launch, Transfers};
 
 /// A buffer of the solution's signature: a window of the memory shared with the judge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,6 +57,8 @@ pub enum Call {
         /// Where the device has a clock.
         sample: Option<Sample>,
         launches: Vec<Launch>,
+        /// What was done besides them, where the device counts.
+        transfers: Transfers,
         /// What each kernel's places in the source cost; empty unless the target asked for it.
         profiles: Vec<::emulator::KernelProfile>,
         /// Runtime functions the solution called that nibble does not provide.

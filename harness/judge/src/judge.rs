@@ -316,7 +316,7 @@ impl Judge {
         compare: impl FnOnce() -> problems::Comparison,
     ) -> Trial {
         match call {
-            Call::Returned { sample, launches, profiles, unsupported, errors } => {
+            Call::Returned { sample, launches, transfers, profiles, unsupported, errors } => {
                 let comparison = compare();
                 let right = comparison.accepted();
                 let mut warnings = Vec::new();
@@ -346,7 +346,7 @@ impl Judge {
                     Verdict::RuntimeError => report.mismatches = comparison.mismatches,
                     _ => report.compare(comparison),
                 }
-                Trial { report, launches, profiles, sample, warnings }
+                Trial { report, launches, transfers, profiles, sample, warnings }
             }
             Call::Faulted(mut fault) => {
                 // As after a sticky error on a GPU, nothing more can be had of this process.

@@ -20,7 +20,7 @@ use cudart::session::Refused;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Scrutiny, emulator};
+use crate::device::{Scrutiny, emulator, host_touch};
 use crate::profile::{self, KernelReport, Sources};
 use ptx::KernelFacts;
 use timing::{Launch, gpus};
@@ -135,6 +135,9 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
     }
 }
 
+/// What of the device the host touched, which ended the program.
+static TOUCHED: OnceLock<String> = OnceLock::new();
+
 static FAREWELL: OnceLock<extern "C" fn()> = OnceLock::new();
 
 /// `abort`, as of an exception that nobody catches: Thrust throws one for a kernel's fault, which is the
@@ -199,6 +202,12 @@ pub fn enter(
     let handler: extern "C" fn(c_int) = aborting;
     // SAFETY: the handler may be called at any time; what it does at which, it says.
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
+    host_touch::explain(move |text| {
+        let _ = TOUCHED.set(text);
+        if ::cudart::session::is_free() {
+            at_exit();
+        }
+    });
     let mut call = stack::Call {
         main: *main,
         count: words.len() as c_int,
@@ -226,7 +235,8 @@ pub struct Ended {
 /// time went.
 pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
     let report = ::cudart::session::report();
-    let mut complaints = Vec::new();
+    let mut complaints: Vec<_> =
+        TOUCHED.get().map(|text| (text.clone(), Vec::new())).into_iter().collect();
     if let Some(mut fault) = report.fault {
         fault.rename(|name| program.name(name));
         let mut text = |file: &str, line| sources.as_mut()?.own_line(file, line);

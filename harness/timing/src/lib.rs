@@ -7,5 +7,7 @@ pub mod model;
 pub mod occupancy;
 pub mod roofline;
 pub mod stats;
+mod transfers;
 
 pub use launch::Launch;
+pub use transfers::Transfers;

@@ -2,12 +2,13 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::abi::{Address, Copy3D, EventHandle, GraphHandle};
 use crate::error::Outcome;
 use crate::fill::Fill;
 use crate::launch::Prepared;
-use crate::session::Session;
+use crate::session::{self, Session};
 
 /// A function of the program's, to be called without the session's lock.
 #[derive(Clone, Copy)]
@@ -20,8 +21,15 @@ pub(crate) struct HostCall {
 impl HostCall {
     pub fn run(self) {
         // SAFETY: the program passed a function and the argument it wants.
-        unsafe { (self.function)(self.data as *mut c_void) };
+        timed(|| unsafe { (self.function)(self.data as *mut c_void) });
     }
+}
+
+/// Calls a function of the program's that the device waits for, which counts as time of the device's.
+pub(crate) fn timed(function: impl FnOnce()) {
+    let start = Instant::now();
+    function();
+    session::with(|session| session.report.transfers.host += start.elapsed());
 }
 
 /// Work that can be done again and again.

@@ -293,7 +293,8 @@ impl Tile<'_> {
                 let mut piece = [0u8; 16];
                 if inside.contains(&step) {
                     let address = row.unwrap_or(0) + self.along(step).unwrap_or(0);
-                    let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+                    let from =
+                        std::ptr::with_exposed_provenance::<u8>(core.memory.host(address) as usize);
                     // SAFETY: `stretch` found the bytes; a piece has 16 at most.
                     unsafe {
                         from.copy_to_nonoverlapping(piece.as_mut_ptr(), self.piece.bytes as usize);
@@ -329,7 +330,7 @@ impl Tile<'_> {
             let inside = self.stretch(core, inst, lane, row, access)?;
             for step in inside {
                 let at = self.place(core, shared, offset + step * self.piece.stored)?;
-                let to = row.unwrap_or(0) + self.along(step).unwrap_or(0);
+                let to = core.memory.host(row.unwrap_or(0) + self.along(step).unwrap_or(0));
                 // SAFETY: `stretch` found the bytes there, and `place` stays within the box.
                 unsafe {
                     if reduces {

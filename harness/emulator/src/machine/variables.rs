@@ -21,6 +21,7 @@ pub fn place<'a>(
         let (bytes, _) = crate::lower::extent(variable);
         let kind = match variable.space {
             Space::Constant => AllocationKind::Constant,
+            _ if variable.managed => AllocationKind::Foreign,
             _ => AllocationKind::Variable,
         };
         let address = memory.allocate_as(bytes, variable.name, kind)?;
@@ -40,8 +41,9 @@ pub fn place<'a>(
         if image.len() as u64 > bytes {
             return Err(complain(variable, "its initializer is longer than it is"));
         }
+        let to = std::ptr::with_exposed_provenance_mut(memory.host(address) as usize);
         // SAFETY: the allocation holds `bytes` bytes, and nothing runs on it yet.
-        unsafe { std::ptr::copy_nonoverlapping(image.as_ptr(), address as *mut u8, image.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(image.as_ptr(), to, image.len()) };
     }
     Ok(symbols)
 }

@@ -1,4 +1,5 @@
-//! Where device allocations live: one reserved stretch of address space.
+//! Where allocations live: one reserved stretch of address space. What it hands out are addresses in it,
+//! or, for memory that is apart, those of the [device window](super::device_window).
 //!
 //! Addresses are handed out upwards and not again until the arena has been walked through, so that
 //! a pointer kept after `cudaFree` points at nothing for a long time and the fault can still name
@@ -7,8 +8,10 @@
 
 use std::sync::Mutex;
 
+use super::device_window::{DeviceWindow, WINDOW, WINDOW_BYTES};
+
 /// Address space reserved, bytes.
-const RESERVED: usize = 1 << 38;
+const RESERVED: usize = WINDOW_BYTES as usize;
 /// What is tried instead where the machine limits address space.
 const RESERVED_SMALL: usize = 1 << 33;
 /// As the runtime promises for `cudaMalloc` (CUDA C++ Programming Guide 6.2.2), and a page, so that
@@ -25,6 +28,8 @@ pub struct OutOfMemory {
 
 pub struct Arena {
     base: *mut u8,
+    /// What is handed out for the first byte.
+    first: u64,
     reserved: usize,
     /// Most bytes in use at a time: the modelled GPU's memory.
     capacity: u64,
@@ -44,18 +49,57 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    pub fn new(capacity: u64) -> Self {
+    /// With `apart`, the host cannot follow the addresses.
+    pub fn new(capacity: u64, apart: bool) -> Self {
+        let hint = if apart { anywhere() } else { 0 };
         let (base, reserved) = [RESERVED, RESERVED_SMALL]
             .into_iter()
-            .map(|size| (map(size), size))
+            .map(|size| (map(size, hint), size))
             .find(|(base, _)| !base.is_null())
             .unwrap_or((std::ptr::null_mut(), 0));
         let state = State { next: GAP, used: 0, freed: Vec::new() };
-        Self { base, reserved, capacity, state: Mutex::new(state) }
+        let first = if apart { WINDOW } else { base.expose_provenance() as u64 };
+        Self { base, first, reserved, capacity, state: Mutex::new(state) }
+    }
+
+    /// Whether the host cannot follow the addresses.
+    pub fn is_apart(&self) -> bool {
+        self.first == WINDOW
+    }
+
+    /// From the addresses that are handed out to those of the bytes.
+    pub fn window(&self) -> DeviceWindow {
+        if self.is_apart() {
+            DeviceWindow::at(self.base.expose_provenance() as u64)
+        } else {
+            DeviceWindow::default()
+        }
     }
 
     /// Zeroed memory of at least `len` bytes, aligned to a page.
     pub fn allocate(&self, len: u64) -> Result<u64, OutOfMemory> {
+        self.take(len, |address, size| {
+            // SAFETY: the stretch is the arena's and unused, so changing its protection harms nobody.
+            unsafe { libc::mprotect(address, size, libc::PROT_READ | libc::PROT_WRITE) == 0 }
+        })
+    }
+
+    /// Another place of a shared mapping that the caller keeps alive: `len` bytes from `host`.
+    pub fn adopt(&self, host: u64, len: u64) -> Result<u64, OutOfMemory> {
+        self.take(len, |address, size| {
+            let host = std::ptr::with_exposed_provenance_mut(host as usize);
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            // SAFETY: an old size of nothing leaves the mapping and adds a second one (mremap(2)) over a
+            // stretch that is the arena's and unused.
+            unsafe { libc::mremap(host, 0, size, flags, address) == address }
+        })
+    }
+
+    fn take(
+        &self,
+        len: u64,
+        fill: impl FnOnce(*mut libc::c_void, usize) -> bool,
+    ) -> Result<u64, OutOfMemory> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let refuse = |used| OutOfMemory { requested: len, free: self.capacity - used };
         if len > self.capacity - state.used {
@@ -77,25 +121,22 @@ impl Arena {
         };
         // SAFETY: `offset..offset + size` lies inside the reserved mapping.
         let address = unsafe { self.base.add(offset) };
-        // SAFETY: as above; the stretch is unused, so changing its protection harms nobody.
-        let rc =
-            unsafe { libc::mprotect(address.cast(), size, libc::PROT_READ | libc::PROT_WRITE) };
-        if rc != 0 {
+        if !fill(address.cast(), size) {
             return Err(refuse(state.used));
         }
         state.used += size as u64;
-        Ok(address as u64)
+        Ok(self.first + offset as u64)
     }
 
-    /// Give back what `allocate` returned for `len`.
+    /// Give back what `allocate` or `adopt` returned for `len`.
     pub fn free(&self, address: u64, len: u64) {
         let size = (len as usize).max(1).next_multiple_of(ALIGNMENT);
-        let pointer = address as *mut libc::c_void;
-        // SAFETY: the caller owns the stretch; a fresh mapping over it drops its pages and makes
+        let offset = (address - self.first) as usize;
+        // SAFETY: the caller owns the stretch, which lies inside the mapping; a fresh mapping over it drops its pages and makes
         // every later touch from the host a clean crash.
         unsafe {
             libc::mmap(
-                pointer,
+                self.base.add(offset).cast(),
                 size,
                 libc::PROT_NONE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED,
@@ -105,7 +146,7 @@ impl Arena {
         }
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.used -= size as u64;
-        state.freed.push((address as usize - self.base as usize, size));
+        state.freed.push((offset, size));
     }
 
     /// Bytes that can still be allocated, and bytes in all.
@@ -124,11 +165,24 @@ impl Drop for Arena {
     }
 }
 
-fn map(size: usize) -> *mut u8 {
-    // SAFETY: asks for fresh address space anywhere; nothing existing is touched.
+/// A page in the lower half of the address space, no matter which.
+fn anywhere() -> usize {
+    let mut bytes = [0u8; 8];
+    // SAFETY: writes at most as many bytes as there are. Where it fails the kernel chooses the place.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    if got != bytes.len() as isize {
+        return 0;
+    }
+    // Between 0x2040_… and 0x5000_…, so that what is reserved fits below the libraries.
+    let above = WINDOW + WINDOW_BYTES;
+    ((above + u64::from_le_bytes(bytes) % (0x5000_0000_0000 - above)) & !0xfff) as usize
+}
+
+fn map(size: usize, hint: usize) -> *mut u8 {
+    // SAFETY: asks for fresh address space at the hint or anywhere; nothing existing is touched.
     let base = unsafe {
         libc::mmap(
-            std::ptr::null_mut(),
+            std::ptr::without_provenance_mut(hint),
             size,
             libc::PROT_NONE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,

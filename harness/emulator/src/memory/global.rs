@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use super::known::Known;
-use super::{Arena, HEAP_BYTES, Heap, OutOfMemory, SECTOR};
+use super::{Arena, DeviceWindow, HEAP_BYTES, Heap, OutOfMemory, SECTOR};
 use crate::exec::Sectors;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationKind {
     /// `cudaMalloc` and its relatives.
     Heap,
-    /// Memory of somebody else, registered: the judge's buffers, pinned host memory.
+    /// Memory that the host has as well, at the same address: pinned, managed, registered.
     Foreign,
     /// A `__device__` variable.
     Variable,
@@ -136,6 +136,12 @@ impl Range {
         sectors
     }
 
+    /// Sectors read since the last launch began, and those written.
+    fn touched(&self) -> u64 {
+        let words = [self.read.get(), self.written.get()].into_iter().flatten().flatten();
+        words.map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
+    }
+
     fn clear(&self) {
         for bits in [self.read.get(), self.written.get()].into_iter().flatten() {
             bits.iter().for_each(|word| word.store(0, Relaxed));
@@ -154,6 +160,8 @@ fn mark(cell: &AtomicU64, bits: u64) -> u64 {
 
 pub struct GlobalMemory {
     arena: Arena,
+    /// For what the host reaches, too.
+    shared: Arena,
     table: RwLock<Vec<Arc<Range>>>,
     /// What was freed, newest last, so that a fault can name it.
     freed: RwLock<Vec<AllocationInfo>>,
@@ -167,10 +175,12 @@ pub struct GlobalMemory {
 const REMEMBERED: usize = 1024;
 
 impl GlobalMemory {
-    /// `capacity` bytes can be in use at a time.
-    pub fn new(capacity: u64, sanitize: bool) -> Self {
+    /// `capacity` bytes can be in use at a time, and as many of what the host reaches, too. With `apart`
+    /// it reaches nothing else.
+    pub fn new(capacity: u64, sanitize: bool, apart: bool) -> Self {
         Self {
-            arena: Arena::new(capacity),
+            arena: Arena::new(capacity, apart),
+            shared: Arena::new(capacity, false),
             table: RwLock::default(),
             freed: RwLock::default(),
             heap: OnceLock::new(),
@@ -189,10 +199,51 @@ impl GlobalMemory {
         name: &str,
         kind: AllocationKind,
     ) -> Result<u64, OutOfMemory> {
-        let base = self.arena.allocate(len)?;
+        let base = self.arena_of(kind).allocate(len)?;
         let tracked = self.sanitize && kind == AllocationKind::Heap;
         self.insert(AllocationInfo { base, len, name: name.to_owned(), kind }, tracked);
         Ok(base)
+    }
+
+    fn arena_of(&self, kind: AllocationKind) -> &Arena {
+        if kind == AllocationKind::Foreign { &self.shared } else { &self.arena }
+    }
+
+    /// The host address of the byte at `address`, of which nothing is said.
+    pub fn host(&self, address: u64) -> u64 {
+        self.arena.window().host(address)
+    }
+
+    /// Device addresses for `len` bytes of a shared mapping that begins at `host` and that the caller
+    /// keeps alive, until [`Self::forsake`]; the host's own where memory is not apart. Kernels reach of
+    /// them what is [registered](Self::register).
+    ///
+    /// # Errors
+    /// Where there is no room, or the system cannot map memory twice.
+    pub fn adopt(&self, host: u64, len: u64) -> Result<u64, OutOfMemory> {
+        if self.is_apart() { self.arena.adopt(host, len) } else { Ok(host) }
+    }
+
+    /// Take back the device addresses of `len` bytes that were adopted.
+    pub fn forsake(&self, base: u64, len: u64) {
+        if self.is_apart() {
+            self.arena.free(base, len);
+        }
+    }
+
+    fn is_apart(&self) -> bool {
+        self.arena.is_apart()
+    }
+
+    /// Bytes of the host's memory that the last launch read, and those that it wrote, in whole sectors.
+    /// Nothing where device memory is not apart: the two cannot be told from each other then.
+    pub fn touched_host_bytes(&self) -> u64 {
+        if !self.is_apart() {
+            return 0;
+        }
+        let table = self.table.read().unwrap_or_else(|e| e.into_inner());
+        let hosts = table.iter().filter(|range| !DeviceWindow::holds(range.info.base));
+        SECTOR * hosts.map(|range| range.touched()).sum::<u64>()
     }
 
     /// Let kernels call `malloc`.
@@ -232,7 +283,7 @@ impl GlobalMemory {
     /// False if `base` is not the start of a live allocation of our own.
     pub fn free(&self, base: u64) -> bool {
         let Some(info) = self.remove(base) else { return false };
-        self.arena.free(info.base, info.len);
+        self.arena_of(info.kind).free(info.base, info.len);
         let mut freed = self.freed.write().unwrap_or_else(|e| e.into_inner());
         if freed.len() == REMEMBERED {
             freed.remove(0);
@@ -280,7 +331,7 @@ impl GlobalMemory {
         let ranges = self.table.read().unwrap_or_else(|e| e.into_inner()).clone();
         ranges.iter().for_each(|range| range.clear());
         let freed = self.freed.read().unwrap_or_else(|e| e.into_inner()).clone();
-        Snapshot { ranges, freed, heap: self.heap.get().cloned() }
+        Snapshot { ranges, freed, heap: self.heap.get().cloned(), window: self.arena.window() }
     }
 
     fn insert(&self, info: AllocationInfo, tracked: bool) {
@@ -303,9 +354,16 @@ pub struct Snapshot {
     ranges: Vec<Arc<Range>>,
     freed: Vec<AllocationInfo>,
     heap: Option<Arc<Mutex<Heap>>>,
+    pub window: DeviceWindow,
 }
 
 impl Snapshot {
+    /// The host address of the byte at `address`.
+    #[inline(always)]
+    pub fn host(&self, address: u64) -> u64 {
+        self.window.host(address)
+    }
+
     /// A block of the device's heap.
     pub fn device_malloc(&self, bytes: u64) -> Option<u64> {
         self.heap.as_ref()?.lock().unwrap_or_else(|e| e.into_inner()).allocate(bytes)

@@ -1,7 +1,7 @@
 //! The memories of a GPU, with exact bounds.
 //!
-//! A global address is the host address of the byte it names, so the runtime's copies and the
-//! solution's host code need no translation. Every other space that a generic pointer can reach
+//! A global address is the host address of the byte it names, unless device memory is kept apart from
+//! the host ([`DeviceWindow`]). Every other space that a generic pointer can reach
 //! lives in a *window* of addresses that no host pointer can have (the non-canonical middle of the
 //! 64-bit range), so that one comparison tells the spaces apart:
 //!
@@ -12,12 +12,14 @@
 //! ```
 
 mod arena;
+mod device_window;
 mod global;
 mod heap;
 mod known;
 mod tensor_map;
 
 pub use arena::{Arena, OutOfMemory};
+pub use device_window::DeviceWindow;
 pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
 pub use heap::{HEAP_BYTES, Heap};
 pub use known::words_of_bits;

@@ -255,7 +255,8 @@ impl Sanitizer {
             }
         }
         let defined = range.is_defined(at, bytes);
-        let harmless = access == Access::Write && defined && step.changes_nothing(core, at);
+        let harmless =
+            access == Access::Write && defined && step.changes_nothing(core, memory.host(at));
         let mut notes = self.grid.notes(range, index, access, self.ip, touch.shares());
         if !harmless && let Some(clash) = notes.add(at, bytes) {
             self.race_in_grid(core, here, clash);

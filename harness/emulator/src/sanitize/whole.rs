@@ -227,7 +227,8 @@ unsafe fn is_well(
     if print.at + print.span > upper + (1 << 32) || !range.holds(print.at, print.span) {
         return false;
     }
-    let accesses = Accesses { at: &at, base: upper, print, touch };
+    let base = upper.wrapping_add(memory.host(first).wrapping_sub(first));
+    let accesses = Accesses { at: &at, base, print, touch };
     // SAFETY: passed on; the lanes' bytes have been found in memory.
     unsafe { accesses.are_well(core, inst, Global { notes, range }, access) }
 }
@@ -324,12 +325,12 @@ impl Accesses<'_> {
     unsafe fn differing<E: Element + PartialEq>(&self, core: &Core, inst: &Inst) -> u32 {
         let mut differing = 0;
         for (element, &slot) in core.list(inst).iter().enumerate() {
-            let base = self.base + element as u64 * E::BYTES;
+            let base = self.base.wrapping_add(element as u64 * E::BYTES);
             // SAFETY: lowering keeps slots within the file, and gives elements those of their width.
             let from = unsafe { &*core.lanes_of::<E::Lane>(slot) };
             // Inactive lanes stand where an active one does.
             for (lane, value) in from.iter().enumerate() {
-                let at = base + u64::from(self.at[lane]);
+                let at = base.wrapping_add(u64::from(self.at[lane]));
                 // SAFETY: the lanes' bytes lie in memory.
                 let there =
                     unsafe { std::ptr::with_exposed_provenance::<E>(at as usize).read_unaligned() };

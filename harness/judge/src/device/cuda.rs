@@ -78,6 +78,7 @@ impl Cuda {
         Ok(Call::Returned {
             sample: Some(sample),
             launches: Vec::new(),
+            transfers: timing::Transfers::default(),
             profiles: Vec::new(),
             unsupported: Vec::new(),
             errors: entry.cuda_error().into_iter().collect(),

@@ -1,7 +1,7 @@
 //! nibble's own GPU: the solution's CUDA runtime calls reach the emulator in this process.
 //!
-//! Shared memory is registered with the emulator as it is, each buffer an array of exact size
-//! under its parameter's name; nothing is copied up or down.
+//! Shared memory gets device addresses, and each buffer is registered with the emulator as an array of
+//! exact size under its parameter's name; nothing is copied up or down.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use cudart::DeviceModel;
 use cudart::session::{self, LaunchRecord, Options};
 
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Scrutiny};
+use super::{Argument, Buffer, Call, Device, Entry, Mishap, Scrutiny};
 use crate::shared::Map;
 use ptx::KernelFacts;
-use timing::Launch;
 use timing::gpus::{self, Gpu};
 use timing::model;
+use timing::{Launch, Transfers};
 
 pub struct Emulator {
     entry: Entry,
@@ -43,7 +43,7 @@ pub fn start(arch: &str, kernels: &[KernelFacts], scrutiny: Scrutiny) -> Result<
     let Scrutiny { sanitize, seed, profile } = scrutiny;
     // With one thread, the line that touches a sector first is the same every time.
     let threads = if profile { 1 } else { usual.threads };
-    let config = Config { sms: gpu.sms, capability, threads, sanitize, seed, ..usual };
+    let config = Config { sms: gpu.sms, capability, threads, apart: true, sanitize, seed, ..usual };
     let known = kernels.to_vec();
     session::start(
         Machine::new(config),
@@ -70,7 +70,17 @@ impl Device for Emulator {
         arguments: &[Argument],
         limit: Duration,
     ) -> Call {
-        let addresses = offsets(memory.base().addr() as u64, buffers);
+        let (host, len) = (memory.base().expose_provenance() as u64, memory.len() as u64);
+        let adopted = session::with_machine(|machine| machine.memory().adopt(host, len));
+        let base = match adopted {
+            Some(Ok(base)) => base,
+            Some(Err(error)) => return Call::Failed(Mishap::other(error.to_string())),
+            None => return Call::Failed(Mishap::other("there is no session")),
+        };
+        let addresses = offsets(base, buffers);
+        // What constructors did is not this call's. What a thread that they left does from here on is:
+        // the buffers can be reached only after this and before the report below.
+        session::report();
         session::with_machine(|machine| {
             machine.give_up_at(Instant::now().checked_add(limit.mul_f64(IN_TIME)));
             for (buffer, address) in buffers.iter().zip(&addresses) {
@@ -78,20 +88,20 @@ impl Device for Emulator {
                 machine.memory().register(*address, *len as u64, name, *blank);
             }
         });
-        // What constructors did is not this call's.
-        session::report();
         self.entry.call(&addresses, arguments);
-        let report = session::report();
         session::with_machine(|machine| {
             for address in &addresses {
                 machine.memory().unregister(*address);
             }
+            machine.memory().forsake(base, len);
         });
+        let report = session::report();
         match report.fault {
             Some(fault) => Call::Faulted(Box::new(fault)),
             None => Call::Returned {
                 sample: None,
                 launches: report.launches.into_iter().map(launch).collect(),
+                transfers: transfers(report.transfers),
                 profiles: report.profiles,
                 unsupported: report.unsupported,
                 errors: report.errors,
@@ -103,6 +113,11 @@ impl Device for Emulator {
 pub(crate) fn launch(record: LaunchRecord) -> Launch {
     let LaunchRecord { kernel, grid, block, dynamic_shared, counters, .. } = record;
     Launch { kernel, grid, block, dynamic_shared, counters }
+}
+
+fn transfers(counted: cudart::Transfers) -> Transfers {
+    let cudart::Transfers { operations, bus_bytes, device_bytes, host } = counted;
+    Transfers { operations, bus_bytes, device_bytes, host_seconds: host.as_secs_f64() }
 }
 
 /// `sm_100a` is (10, 0).

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::entry::offsets;
 use super::{Argument, Buffer, Call, Device, Entry};
 use crate::shared::Map;
+use timing::Transfers;
 
 pub struct Host(Entry);
 
@@ -27,6 +28,7 @@ impl Device for Host {
         Call::Returned {
             sample: None,
             launches: Vec::new(),
+            transfers: Transfers::default(),
             profiles: Vec::new(),
             unsupported: Vec::new(),
             errors: Vec::new(),

@@ -20,6 +20,8 @@ pub enum MishapKind {
     LaunchFailed,
     Timeout,
     OutOfMemory,
+    /// Host code followed a device pointer.
+    HostTouch,
     Other,
 }
 
@@ -40,6 +42,7 @@ impl MishapKind {
             Self::LaunchFailed => "launch_failed",
             Self::Timeout => "launch_timeout",
             Self::OutOfMemory => "out_of_gpu_memory",
+            Self::HostTouch => "host_touched_device_memory",
             Self::Other => "device_failed",
         }
     }
@@ -58,12 +61,13 @@ impl MishapKind {
             Self::LaunchFailed => Some("a kernel ended with an exception (`__trap()`?)"),
             Self::Timeout => Some("a kernel ran too long for a GPU that drives a screen"),
             Self::OutOfMemory => Some("the GPU has too little memory left"),
+            Self::HostTouch => Some("host code crashed with a segmentation fault (SIGSEGV)"),
             Self::Other => None,
         }
     }
 
     /// Whether running the same file on the emulator tells where it happened.
     pub fn emulator_knows(self) -> bool {
-        !matches!(self, Self::Timeout | Self::OutOfMemory | Self::Other)
+        !matches!(self, Self::Timeout | Self::OutOfMemory | Self::HostTouch | Self::Other)
     }
 }

@@ -7,13 +7,14 @@ use super::obituary::Obituary;
 use crate::device::{Mishap, Sample};
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Trespass;
-use timing::Launch;
+use timing::{Launch, Transfers};
 
 /// A case's report, and what the device claims of the call.
 #[derive(Clone, Debug)]
 pub struct Trial {
     pub report: CaseReport,
     pub launches: Vec<Launch>,
+    pub transfers: Transfers,
     /// Where the device was asked for them.
     pub profiles: Vec<KernelProfile>,
     /// Where the device has a clock.
@@ -27,6 +28,7 @@ impl Trial {
         Self {
             report,
             launches: Vec::new(),
+            transfers: Transfers::default(),
             profiles: Vec::new(),
             sample: None,
             warnings: Vec::new(),

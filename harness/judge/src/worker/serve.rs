@@ -1,11 +1,12 @@
 //! The worker's loop: open one artifact, then call it as often as the judge asks.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::protocol::{self, Outcome, Request};
 use super::sandbox;
 use crate::device::cuda::{self, Context};
-use crate::device::{self, Call, Device, Mishap};
+use crate::device::{self, Call, Device, Mishap, MishapKind, host_touch};
 use crate::shared::Map;
 
 /// Serves until the judge hangs up. Every error on the private socket means that it did.
@@ -13,6 +14,7 @@ pub fn serve(claims: &OwnedFd) {
     let mut gpu: Option<Context> = None;
     let mut device: Option<Box<dyn Device>> = None;
     let mut memory: Option<Map> = None;
+    explain_crashes(claims);
     while let Ok(Some((request, descriptor))) = protocol::receive(claims.as_fd()) {
         let outcome = match request {
             Request::Confine { scratch, gpu: wanted } => {
@@ -52,7 +54,9 @@ pub fn serve(claims: &OwnedFd) {
             }
             Request::Call { buffers, arguments, limit } => match (&mut device, &memory) {
                 (Some(device), Some(memory)) => {
+                    CALLING.store(true, Ordering::SeqCst);
                     let call = device.call(memory, &buffers, &arguments, limit);
+                    CALLING.store(false, Ordering::SeqCst);
                     flush();
                     Outcome::Called(call)
                 }
@@ -86,6 +90,24 @@ pub fn serve(claims: &OwnedFd) {
             return;
         }
     }
+}
+
+/// Whether the judge waits for the outcome of a call.
+static CALLING: AtomicBool = AtomicBool::new(false);
+
+/// A call that touches device memory ends the process, but not without an answer.
+fn explain_crashes(claims: &OwnedFd) {
+    // Where the solution does not find it by counting, as the one it is a copy of.
+    let Ok(claims) = rustix::io::fcntl_dupfd_cloexec(claims, 100) else { return };
+    host_touch::explain(move |text| {
+        flush();
+        if CALLING.swap(false, Ordering::SeqCst) {
+            let mishap = Mishap { kind: MishapKind::HostTouch, text };
+            let _ = protocol::send(claims.as_fd(), &Outcome::Called(Call::Failed(mishap)), None);
+            // SAFETY: ends the process without running anything of it.
+            unsafe { libc::_exit(1) }
+        }
+    });
 }
 
 fn done(result: Result<(), Mishap>) -> Outcome {

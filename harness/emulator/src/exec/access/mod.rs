@@ -130,9 +130,9 @@ unsafe fn place<const SPACE: u8>(
                     return Found::Fault;
                 }
                 if at.contiguous {
-                    return Found::Run(at.of[0]);
+                    return Found::Run(core.memory.host(at.of[0]));
                 }
-                *hosts = at.of;
+                core.memory.window.hosts(&at.of, hosts);
                 Found::Scattered
             }
             SHARED | LOCAL => {
@@ -252,7 +252,7 @@ unsafe fn place_generic(
         if !global::admit(core, inst, &at, bytes, access) {
             return Found::Fault;
         }
-        *hosts = at.of;
+        core.memory.window.hosts(&at.of, hosts);
         Found::Scattered
     } else if low >= LOCAL_WINDOW {
         let at = at.offsets(LOCAL_WINDOW);

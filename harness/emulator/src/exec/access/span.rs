@@ -88,7 +88,7 @@ pub fn span(
                 traffic.global(access).request(sectors, bytes);
             }
             sanitize::range(core, lane, MemorySpace::Global, address, bytes, access)?;
-            Ok(address)
+            Ok(core.memory.host(address))
         }
         Span::Shared(address) => shared(core, lane, address, bytes, align, access),
     }

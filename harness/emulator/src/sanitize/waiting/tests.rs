@@ -159,7 +159,7 @@ fn warps_race_at_the_same_access() {
 
 #[test]
 fn blocks_race_at_the_same_access() {
-    let memory = GlobalMemory::new(1 << 20, true);
+    let memory = GlobalMemory::new(1 << 20, true, false);
     let base = memory.allocate(LEN, "a").expect("room");
     let snapshot = memory.snapshot();
     let range = snapshot.range(0);
@@ -283,7 +283,7 @@ fn a_copy_that_lands_after_all_met_is_a_write() {
 
 #[test]
 fn a_read_is_found_behind_more_than_can_wait() {
-    let memory = GlobalMemory::new(1 << 20, true);
+    let memory = GlobalMemory::new(1 << 20, true, false);
     let base = memory.allocate(LEN, "a").expect("room");
     let snapshot = memory.snapshot();
     let range = snapshot.range(0);
