@@ -189,7 +189,7 @@ fn isolation() -> Finding {
         .map_err(|error| error.to_string())
         .and_then(|nibble| judge::judge::isolation(&nibble).map_err(|error| error.to_string()));
     match found {
-        Ok(found) if found.files && found.network && found.signals => works(name, found.describe()),
+        Ok(found) if found.is_whole() => works(name, found.describe()),
         Ok(found) => Finding {
             name,
             state: State::Absent,

@@ -381,7 +381,8 @@ impl Judge {
         let scratch = self.scratch.path();
         self.finished = None;
         let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
-        self.isolation = match confine(link, scratch, self.docket.target.gpu(), limit) {
+        let (library, gpu) = (Some(self.docket.library.as_path()), self.docket.target.gpu());
+        self.isolation = match confine(link, scratch, library, gpu, limit) {
             Ok(isolation) => Some(isolation),
             Err(silence) => return Ok(Err(silence)),
         };

@@ -21,7 +21,7 @@ use crate::{Error, Interrupt};
 pub fn isolation(executable: &Path) -> Result<Isolation, Error> {
     let scratch = scratch()?;
     let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
-    confine(&mut link, scratch.path(), None, Duration::from_secs(10)).map_err(|_| {
+    confine(&mut link, scratch.path(), None, None, Duration::from_secs(10)).map_err(|_| {
         Error::machine(
             format!("{} does not work as a worker", executable.display()),
             "install nibble anew",
@@ -40,7 +40,7 @@ pub fn ceilings(executable: &Path, ordinal: usize) -> Result<Ceilings, Error> {
     let limit = Duration::from_secs(30);
     let scratch = scratch()?;
     let mut link = spawn(executable, scratch.path(), Log::default(), Interrupt::default())?;
-    confine(&mut link, scratch.path(), Some(ordinal), limit).map_err(|_| failed())?;
+    confine(&mut link, scratch.path(), None, Some(ordinal), limit).map_err(|_| failed())?;
     match link.ask(&Request::Ceilings, None, limit) {
         Ok(Outcome::Measured(ceilings)) => Ok(ceilings),
         _ => Err(failed()),
@@ -69,10 +69,12 @@ pub fn spawn(executable: &Path, scratch: &Path, log: Log, stop: Interrupt) -> Re
 pub fn confine(
     link: &mut Link,
     scratch: &Path,
+    library: Option<&Path>,
     gpu: Option<usize>,
     limit: Duration,
 ) -> Result<Isolation, Silence> {
-    let request = Request::Confine { scratch: scratch.to_owned(), gpu };
+    let library = library.map(Path::to_owned);
+    let request = Request::Confine { scratch: scratch.to_owned(), library, gpu };
     match link.ask(&request, None, limit) {
         Ok(Outcome::Confined(isolation)) => Ok(isolation),
         Ok(Outcome::Refused(why)) => Err(Silence::NoGpu(why)),

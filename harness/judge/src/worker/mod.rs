@@ -7,6 +7,7 @@
 pub mod protocol;
 pub mod sandbox;
 mod serve;
+mod syscalls;
 mod warden;
 
 use std::fs::File;

@@ -27,9 +27,9 @@ pub const LONGEST_FRAME: usize = 16 << 20;
 /// From the judge to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// The first: get hold of the GPU that will be needed, then go into the sandbox. Answered by
-    /// `Confined`, or by `Refused` where there is no such GPU.
-    Confine { scratch: PathBuf, gpu: Option<usize> },
+    /// The first: get hold of the GPU that will be needed, then go into the sandbox, from where the
+    /// library can still be opened. Answered by `Confined`, or by `Refused` where there is no such GPU.
+    Confine { scratch: PathBuf, library: Option<PathBuf>, gpu: Option<usize> },
     /// Open the artifact. Answered by `Opened` or `Refused`.
     Open { library: PathBuf, target: Target },
     /// Comes with a descriptor: map this many bytes of it, instead of what was mapped before.

@@ -1,7 +1,8 @@
 //! What a worker gives up before it opens a stranger's library.
 //!
 //! This keeps accidents and ordinary mischief from the user's files and processes. It is no
-//! jail: the kernel's own bugs, reading files and the GPU's driver stay open to the solution.
+//! jail: the kernel's own bugs and the GPU's driver stay open to the solution. `docs/security.md` says
+//! what is promised on which kernel.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -15,28 +16,68 @@ use landlock::{
 use rustix::process::{Resource, Rlimit, Signal};
 use serde::{Deserialize, Serialize};
 
+use super::syscalls;
+
 /// Bytes of the largest file a solution may write.
 const LARGEST_FILE: u64 = 1 << 30;
+/// Descriptors that a solution may have open.
+const DESCRIPTORS: u64 = 256;
+
+/// What a solution may read besides its own library and folder: the system's libraries, what the dynamic
+/// linker and the C library look up, and what tells how many processors there are. No home folder, no
+/// other process, and not this process's own memory map.
+const READABLE: [&str; 19] = [
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/local/lib",
+    "/usr/share/locale",
+    "/usr/share/zoneinfo",
+    "/lib",
+    "/lib64",
+    "/opt",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/urandom",
+    "/proc/self/cgroup",
+    "/sys/fs/cgroup",
+    "/sys/devices/system/cpu",
+];
 
 /// What is really kept from the solution: found by trying, not by what the kernel promised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Isolation {
     /// It writes files in its scratch folder only.
     pub files: bool,
+    /// It reads the system's libraries and its own folder only.
+    pub reads: bool,
     /// It neither listens nor connects by TCP.
     pub network: bool,
     /// It signals no process but its own.
     pub signals: bool,
+    /// System calls that reach other processes are denied.
+    pub calls: bool,
 }
 
 impl Isolation {
-    /// Human words: "writes confined, network closed, signals confined".
+    /// Nothing is left open that this sandbox could close.
+    pub fn is_whole(self) -> bool {
+        self.files && self.reads && self.network && self.signals && self.calls
+    }
+
+    /// Human words: "writes confined, reads confined, network closed, …".
     pub fn describe(self) -> String {
         let say = |yes, good: &str, bad: &str| if yes { good.to_owned() } else { bad.to_owned() };
         [
             say(self.files, "writes confined", "writes not confined"),
+            say(self.reads, "reads confined", "reads not confined"),
             say(self.network, "network closed", "network open"),
             say(self.signals, "signals confined", "signals not confined"),
+            say(self.calls, "system calls filtered", "system calls not filtered"),
         ]
         .join(", ")
     }
@@ -54,6 +95,9 @@ pub fn detach() -> io::Result<()> {
     rustix::process::setrlimit(Resource::Core, none)?;
     let files = Rlimit { current: Some(LARGEST_FILE), maximum: Some(LARGEST_FILE) };
     rustix::process::setrlimit(Resource::Fsize, files)?;
+    let hard = rustix::process::getrlimit(Resource::Nofile).maximum;
+    let most = Some(hard.map_or(DESCRIPTORS, |hard| hard.min(DESCRIPTORS)));
+    rustix::process::setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })?;
     // A solution that takes all memory is the process to end, not the user's editor. Refused in
     // some containers, where the memory limit of the container does the same.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
@@ -61,29 +105,51 @@ pub fn detach() -> io::Result<()> {
 }
 
 /// Confines this process and all its children to `scratch`, as far as this kernel can
-/// (Landlock: Linux 5.13 files, 6.7 TCP, 6.12 signals), and finds out how far that is. With `gpu`,
-/// the device files of NVIDIA's driver stay open to it.
-pub fn confine(scratch: &Path, gpu: bool) -> Isolation {
+/// (Landlock: Linux 5.13 files, 6.7 TCP, 6.12 signals; seccomp: 3.17), and finds out how far that is. It
+/// may read `library`, and start no program. With `gpu`, the device files of NVIDIA's driver stay open to
+/// it, and so does all that it can read: what the driver opens later, and where, is not known.
+pub fn confine(scratch: &Path, library: Option<&Path>, gpu: bool) -> Isolation {
     // Whatever fails leaves less confined, and `probe` then says so.
-    let _ = restrict(scratch, gpu);
+    let _ = restrict(scratch, library, gpu);
+    // The driver has sockets of its own.
+    if !gpu {
+        let _ = syscalls::deny();
+    }
     probe(scratch)
 }
 
-fn restrict(scratch: &Path, gpu: bool) -> Result<(), Box<dyn std::error::Error>> {
+fn restrict(
+    scratch: &Path,
+    library: Option<&Path>,
+    gpu: bool,
+) -> Result<(), Box<dyn std::error::Error>> {
     let abi = ABI::V6;
-    let write = AccessFs::from_write(abi);
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    let mut write = AccessFs::from_write(abi);
+    if !gpu {
+        write |= read | AccessFs::Execute;
+    }
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(write)?
         .handle_access(AccessNet::from_all(abi))?
         .scope(Scope::from_all(abi))?
         .create()?
-        .add_rule(PathBeneath::new(PathFd::new(scratch)?, write))?
+        .add_rule(PathBeneath::new(PathFd::new(scratch)?, write & !AccessFs::Execute))?
         .add_rule(PathBeneath::new(PathFd::new("/dev/null")?, AccessFs::WriteFile))?;
     let mut opened = ruleset;
     for path in gpu.then(driver_files).into_iter().flatten() {
         let access = AccessFs::WriteFile | AccessFs::IoctlDev;
         if let Ok(file) = PathFd::new(&path) {
+            opened = opened.add_rule(PathBeneath::new(file, access))?;
+        }
+    }
+    let searched = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let searched: Vec<PathBuf> = std::env::split_paths(&searched).collect();
+    let readable = READABLE.iter().map(Path::new);
+    for path in readable.chain(searched.iter().map(PathBuf::as_path)).chain(library) {
+        if let (false, Ok(file)) = (gpu, PathFd::new(path)) {
+            let access = if path.is_dir() { read } else { AccessFs::ReadFile.into() };
             opened = opened.add_rule(PathBeneath::new(file, access))?;
         }
     }
@@ -115,5 +181,7 @@ fn probe(scratch: &Path) -> Isolation {
     let signals = rustix::process::getppid()
         .and_then(|warden| rustix::process::test_kill_process(warden).err())
         .is_some_and(|error| error == rustix::io::Errno::PERM);
-    Isolation { files, network, signals }
+    // Everyone may read the list of users, unless confined.
+    let reads = std::fs::File::open("/etc/passwd").err().is_some_and(denied);
+    Isolation { files, reads, network, signals, calls: syscalls::are_denied() }
 }

@@ -17,14 +17,18 @@ pub fn serve(claims: &OwnedFd) {
     explain_crashes(claims);
     while let Ok(Some((request, descriptor))) = protocol::receive(claims.as_fd()) {
         let outcome = match request {
-            Request::Confine { scratch, gpu: wanted } => {
+            Request::Confine { scratch, library, gpu: wanted } => {
                 line_buffered();
                 // The driver opens its device files and starts its threads before the sandbox
                 // closes, and before there is any untrusted code.
                 match wanted.map(Context::open).transpose() {
                     Ok(context) => {
                         gpu = context;
-                        Outcome::Confined(sandbox::confine(&scratch, gpu.is_some()))
+                        Outcome::Confined(sandbox::confine(
+                            &scratch,
+                            library.as_deref(),
+                            gpu.is_some(),
+                        ))
                     }
                     Err(reason) => Outcome::Refused(reason),
                 }
