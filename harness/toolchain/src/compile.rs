@@ -12,6 +12,7 @@
 
 pub mod process;
 
+mod cage;
 mod declaration;
 mod error;
 mod failure;

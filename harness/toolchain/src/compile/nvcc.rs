@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    CompileError, Request, Target,
+    CompileError, Request, Target, cage,
     declaration::Declaration,
     error::CompileError::{Changed, Rejected},
     failure::{explain, signature_error},
@@ -99,7 +99,7 @@ pub fn build(
     if let (Target::Cuda, Some(dir)) = (request.target, &toolchain.library_dir) {
         nvcc.arg("-L").arg(dir);
     }
-    let (ended, raw) = run(&mut nvcc, "nvcc.log", request, work, interrupt)?;
+    let (ended, raw) = run(&mut nvcc, "nvcc.log", toolchain, request, work, interrupt)?;
     // For line numbers of ptxas' complaints: it reads this file, the library does not exist then.
     let kept = fs::read_to_string(work.file("solution.ptx")).ok();
     let context =
@@ -132,7 +132,7 @@ pub fn build(
     let mut assembler = Command::new(&toolchain.ptxas);
     assembler.args(["-v", "-O3", "-arch", request.arch, "-o", "image.cubin", "image.ptx"]);
     assembler.args(request.flags.iter().flat_map(|flag| assembler_flags(flag)));
-    let (ended, said) = run(&mut assembler, "ptxas.log", request, work, interrupt)?;
+    let (ended, said) = run(&mut assembler, "ptxas.log", toolchain, request, work, interrupt)?;
     if !succeeded(ended) {
         let diagnostics = diagnose::parse(&said, &context(Some(&image.ptx)));
         return Err(Rejected { diagnostics, raw: said });
@@ -192,6 +192,7 @@ fn assembler_flags(flag: &str) -> Option<String> {
 fn run(
     command: &mut Command,
     log: &str,
+    toolchain: &Toolchain,
     request: &Request<'_>,
     work: &Work,
     interrupt: &Interrupt,
@@ -203,15 +204,13 @@ fn run(
         .read(true)
         .open(work.file(log))
         .map_err(failed)?;
+    cage::enclose(command, toolchain, request, &work.0);
     command
         .current_dir(&work.0)
         .stdout(output.try_clone().map_err(failed)?)
         .stderr(output.try_clone().map_err(failed)?)
         .env("TMPDIR", ".")
-        .env("LC_ALL", "C")
-        // They would change what is compiled without changing the key.
-        .env_remove("NVCC_PREPEND_FLAGS")
-        .env_remove("NVCC_APPEND_FLAGS");
+        .env("LC_ALL", "C");
     let bounds = Bounds { wall: request.limit, memory: Some(MEMORY), file: Some(FILE) };
     let ended = process::run(command, &bounds, interrupt, &mut || ())
         .map_err(|error| CompileError::cache(Path::new(command.get_program()), &error))?;
