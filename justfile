@@ -18,6 +18,10 @@ test *ARGS:
 suite:
     cargo test --release --test integration suite:: -- --include-ignored
 
+# The attacks of tests/exploits, and the honest code that must stay accepted.
+exploits:
+    cargo test --release --test integration exploits::
+
 # Everything that needs a GPU, on a machine that has one: see the script. Needs no Rust there.
 gpu *ARGS:
     scripts/gpu {{ARGS}}

@@ -13,6 +13,7 @@ mod compare;
 mod completions;
 mod diff;
 mod doctor;
+mod exploits;
 mod export;
 mod exports;
 mod help;
