@@ -105,7 +105,7 @@ fn on_a_gpu_its_counts_stand_beside() {
         .file("bin/ncu", NCU);
     let bin = nibble.path().join("bin");
     fs::set_permissions(bin.join("ncu"), fs::Permissions::from_mode(0o755)).expect("a script");
-    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/tests/judge/null_driver.cpp");
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/judge/tests/judge/null_driver.cpp");
     let compiled = Command::new("g++")
         .args(["-std=c++17", "-O1", "-fPIC", "-shared", "-Wl,-soname,libcuda.so.1", "-o"])
         .arg(bin.join("libcuda.so"))

@@ -61,7 +61,7 @@ fn the_readmes_commands_work() {
     let ends = [
         ("cargo run --release -- submit ", "✓ accepted"),
         ("nibble new ", "✓ wrote"),
-        ("nibble profile ", "next: nibble check"),
+        ("nibble profile ", "-bound  "),
     ];
     for (command, end) in ends {
         let line = commands.iter().find(|line| line.starts_with(command)).expect(command);

@@ -26,14 +26,17 @@ pub fn run(import: &Import, config: &Config) -> Result<Exit> {
     let text = fs::read_to_string(&import.file)
         .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
     let python = import.file.extension().is_some_and(|extension| extension == "py");
-    let Imported { source, lost } = match python {
+    let Imported { source, leaderboard, lost } = match python {
         true => gpu_mode::import(&text).map_err(|failure| Failure {
             message: format!("{shown}: {}", failure.message),
             ..failure
         })?,
-        false => Imported { source: text, lost: Vec::new() },
+        false => Imported { source: text, leaderboard: None, lost: Vec::new() },
     };
-    let problem = new::problem_of(&import.file, &source, import.problem.as_deref())?;
+    // Several problems have the same parameters: what the submission says counts, if it is one of ours.
+    let said = leaderboard.filter(|name| problems::find(name).is_ok());
+    let said = import.problem.as_deref().or(said.as_deref());
+    let problem = new::problem_of(&import.file, &source, said)?;
     let stem = import.file.file_stem().and_then(|stem| stem.to_str());
     // Everybody's file is called so: it names nothing.
     let stem = stem.filter(|stem| !matches!(*stem, "submission" | "solution"));

@@ -162,9 +162,13 @@ pub fn import(text: &str) -> Result<Imported> {
             "call the kernel from extern \"C\" void solution(…): `nibble show` has the parameters",
         ));
     };
+    let leaderboard = text
+        .lines()
+        .find_map(|line| line.strip_prefix("#!POPCORN leaderboard "))
+        .map(|name| name.trim().to_owned());
     let directives = Directives::parse(&source).map_err(Failure::usage)?;
     if !directives.nvcc.is_empty() {
-        return Ok(Imported { source, lost: Vec::new() });
+        return Ok(Imported { source, leaderboard, lost: Vec::new() });
     }
     let (kept, lost) = flags(text);
     let lost = lost.iter().map(|flag| format!("nibble does not pass {flag} to nvcc")).collect();
@@ -172,7 +176,7 @@ pub fn import(text: &str) -> Result<Imported> {
         true => String::new(),
         false => format!("//! nvcc = {kept:?}\n"),
     };
-    Ok(Imported { source: directive + &source, lost })
+    Ok(Imported { source: directive + &source, leaderboard, lost })
 }
 
 /// The flags of the file that nibble can keep, and those it cannot; without its own.

@@ -29,6 +29,8 @@ pub struct Exported {
 pub struct Imported {
     /// The `.cu` file.
     pub source: String,
+    /// The problem that it says it is for, in the platform's words.
+    pub leaderboard: Option<String>,
     /// Sentences.
     pub lost: Vec<String>,
 }

@@ -48,11 +48,14 @@ fn repeat(report: &Report) -> String {
     };
     let file = words::shell(&report.file);
     let case = case.name.replace(' ', "/");
-    let command = format!("nibble check {file} --case {case} --data-seed {seed}");
+    // In two lines, which a shell takes for one: a path may fill a line by itself.
+    let (first, second) =
+        (format!("nibble check {file} \\"), format!("--case {case} --data-seed {seed}"));
     format!(
-        "\n  {} {}\n",
+        "\n  {} {}\n          {}\n",
         style::paint(style::DIM, "repeat:"),
-        style::paint(style::ACCENT, command)
+        style::paint(style::ACCENT, first),
+        style::paint(style::ACCENT, second)
     )
 }
 

@@ -127,6 +127,9 @@ fn compile(folder: &Path, problem: &Problem, helpers: &str, body: &str) -> PathB
     text += RIGHT;
     text += helpers;
     let types: Vec<String> = manifest.signature.iter().map(|p| p.c_type()).collect();
+    // What nvcc would bring: the trampoline asks whether an exception was thrown for a CUDA error.
+    text += "\nenum cudaError_t { cudaSuccess };\n\
+             static cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }\n";
     text += &format!(
         "\nextern \"C\" void solution({}) {{\n{body}\n}}\n{}",
         manifest.c_signature(),

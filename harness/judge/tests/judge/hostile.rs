@@ -158,7 +158,9 @@ fn late_writes_do_not_count() {
 fn a_forged_claim() {
     let body = r#"
         const char* claim = "{\"Called\":{\"Returned\":{\"host_ns\":1,\"device_ns\":1.0,"
-                            "\"launches\":[],\"profiles\":[],\"unsupported\":[],\"errors\":[]}}}";
+                            "\"launches\":[],\"transfers\":{\"operations\":0,\"bus_bytes\":0,"
+                            "\"device_bytes\":0,\"host_seconds\":0.0},"
+                            "\"profiles\":[],\"unsupported\":[],\"errors\":[]}}}";
         uint32_t len = strlen(claim);
         for (int fd = 3; fd < 256; ++fd) {
             struct stat s;
