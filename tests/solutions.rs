@@ -1,7 +1,8 @@
 //! Every rung of every ladder is accepted on the emulator, for each architecture, and every wrong turn
 //! gets the verdict and the reason that its `// expect:` line names, for one architecture without
 //! instructions for FP4 and one with them. A file that needs another instruction set says so:
-//! `// archs: sm_120a`.
+//! `// archs: sm_120a`. One that takes minutes for the bench's sizes, as a scalar matrix product does, says
+//! `// check: quick`, and is held to the smallest case of each input family.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,13 @@ fn files(rejected: bool, arch: &str) -> Vec<PathBuf> {
 /// A command for each problem: all of them at once would take longer than a test may.
 fn check(files: &[PathBuf], arch: &str) -> Vec<serde_json::Value> {
     let arguments = ["check", "--json", "--device", "emulator", "--arch", arch];
-    let folders = files.chunk_by(|a, b| a.parent() == b.parent());
-    folders.flat_map(|files| Nibble::new(arguments).args(files).run().json()).collect()
+    let how = |file: &PathBuf| said(file, "check");
+    let folders = files.chunk_by(|a, b| a.parent() == b.parent() && how(a) == how(b));
+    let run = |files: &[PathBuf]| {
+        let quick = how(&files[0]).map(|how| format!("--{how}"));
+        Nibble::new(arguments).args(quick).args(files).run().json()
+    };
+    folders.flat_map(run).collect()
 }
 
 fn all_rungs_are_accepted(arch: &str) {

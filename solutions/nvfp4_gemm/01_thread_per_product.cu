@@ -1,4 +1,5 @@
 //! problem = "nvfp4_gemm"
+// check: quick
 //
 // Rung 1: one thread, one product of two rows.
 //

@@ -1,4 +1,5 @@
 //! problem = "nvfp4_gemm"
+// check: quick
 //
 // Rung 2: tiles in shared memory, decoded once.
 //
