@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer a_sign_dropped
 //! problem = "nvfp4_gemm"
 //

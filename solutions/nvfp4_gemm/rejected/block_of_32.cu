@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer block_of_32
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer c_transposed
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer half_of_k
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer k_tail_of_512
 //! problem = "nvfp4_gemm"
 //

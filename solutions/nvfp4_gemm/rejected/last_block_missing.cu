@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer last_block_missing
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer nibbles_swapped
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: runtime_error out_of_bounds
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer scale_as_e8m0
 //! problem = "nvfp4_gemm"
 //

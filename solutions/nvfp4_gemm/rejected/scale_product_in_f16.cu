@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer scale_product_in_f16
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer scale_subnormals_flushed
 //! problem = "nvfp4_gemm"
 //

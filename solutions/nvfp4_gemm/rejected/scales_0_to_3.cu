@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer scales_0_to_3
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer scales_missing
 //! problem = "nvfp4_gemm"
 //

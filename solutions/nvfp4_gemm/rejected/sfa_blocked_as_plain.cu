@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sfa_blocked_as_plain
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sfa_missing
 //! problem = "nvfp4_gemm"
 //

@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sfa_plain_as_blocked
 //! problem = "nvfp4_gemm"
 //

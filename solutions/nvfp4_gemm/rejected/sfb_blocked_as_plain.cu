@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sfb_blocked_as_plain
 //! problem = "nvfp4_gemm"
 //

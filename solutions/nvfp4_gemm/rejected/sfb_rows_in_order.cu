@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sfb_rows_in_order
 //! problem = "nvfp4_gemm"
 //

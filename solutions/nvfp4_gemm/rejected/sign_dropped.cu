@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sign_dropped
 //! problem = "nvfp4_gemm"
 //

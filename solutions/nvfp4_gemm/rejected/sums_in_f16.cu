@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer sums_in_f16
 //! problem = "nvfp4_gemm"
 //

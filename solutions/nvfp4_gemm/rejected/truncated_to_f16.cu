@@ -1,3 +1,4 @@
+// check: quick
 // expect: wrong_answer truncated_to_f16
 //! problem = "nvfp4_gemm"
 //
