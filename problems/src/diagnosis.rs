@@ -37,8 +37,7 @@ impl<R: Clone + Sync> Diagnosis<'_, R> {
         for output in self.outputs {
             let findings = output.find();
             comparison.unwritten += findings.count;
-            // The pattern is right by chance in one byte of 256.
-            nothing &= findings.count * 10 > (output.rows * output.columns) as u64 * 9;
+            nothing &= findings.everything;
             if let Some((id, sentence)) = findings.said {
                 comparison.reasons.push(id);
                 comparison.explanation.push(sentence);

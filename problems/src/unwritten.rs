@@ -28,6 +28,8 @@ pub(crate) fn in_order(index: usize) -> usize {
 pub(crate) struct Findings {
     /// Elements that are wrong and still hold the pattern; zero where chance explains them.
     pub count: u64,
+    /// Whether nothing of the output was written.
+    pub everything: bool,
     /// Stable identifier and sentence, if there are any.
     pub said: Option<(String, String)>,
 }
@@ -70,16 +72,25 @@ impl Untouched<'_> {
             _ => 0,
         };
         if count != wrong && count <= by_chance {
-            return Findings { count: 0, said: None };
+            return Findings { count: 0, everything: false, said: None };
         }
-        Findings { count, said: (count > 0).then(|| self.say(count, &map.without_strays())) }
+        let everything = self.is_everything(count);
+        let said = (count > 0).then(|| self.say(count, everything, &map.without_strays()));
+        Findings { count, everything, said }
     }
 
-    fn say(&self, count: u64, map: &ErrorMap) -> (String, String) {
+    /// Whether `count` elements that hold the pattern mean that nothing was written. The pattern is
+    /// right by chance in one byte of 256: now and then in two of sixteen, never in a tenth of many.
+    fn is_everything(&self, count: u64) -> bool {
+        let all = (self.rows * self.columns) as u64;
+        let right = all - count;
+        right * 10 < all || (self.width == 1 && right <= 2 && all >= 16)
+    }
+
+    fn say(&self, count: u64, everything: bool, map: &ErrorMap) -> (String, String) {
         let all = (self.rows * self.columns) as u64;
         let region = match map.region() {
-            // The pattern is right by chance in one byte of 256.
-            Region::Everywhere if count * 10 > all * 9 => "",
+            _ if everything => "",
             Region::FirstRows => "_first_rows",
             Region::LastRows => "_last_rows",
             Region::FirstColumns => "_first_columns",
@@ -100,5 +111,43 @@ impl Untouched<'_> {
             )
         };
         (format!("unwritten_{}{region}", self.name), sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found in `columns` bytes of which the first `right` hold the pattern by chance, and
+    /// the others should have been written.
+    fn found(columns: usize, right: usize) -> Findings {
+        let poison = Poison::new(7);
+        let mut given = vec![0; columns];
+        poison.fill(&mut given);
+        let expected: Vec<u8> =
+            given.iter().enumerate().map(|(i, byte)| byte ^ u8::from(i >= right)).collect();
+        Untouched {
+            name: "q",
+            expected: &expected,
+            given: &given,
+            rows: 1,
+            columns,
+            width: 1,
+            place: &in_order,
+            poison: &poison,
+        }
+        .find()
+    }
+
+    #[test]
+    fn chance_hides_no_output_that_was_not_written() {
+        for (columns, right) in [(16, 0), (16, 2), (4096, 16)] {
+            let findings = found(columns, right);
+            assert!(findings.everything, "{right} of {columns}");
+            assert_eq!(findings.said.unwrap().1, "q was never written", "{right} of {columns}");
+        }
+        for (columns, right) in [(4, 2), (16, 8), (4096, 1024)] {
+            assert!(!found(columns, right).everything, "{right} of {columns}");
+        }
     }
 }
