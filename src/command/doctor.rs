@@ -78,11 +78,13 @@ fn compiler(config: &Config) -> Finding {
     };
     let mut passed_over = String::new();
     let found = Search::from_environment(config.nvcc.clone()).and_then(|search| {
-        search.find(&mut |event| {
+        let found = search.find(&mut |event| {
             if let toolchain::Event::Warning(warning) = event {
                 passed_over.push_str(&format!("\n{warning}"));
             }
-        })
+        })?;
+        search.verify(found.as_ref())?;
+        Ok(found)
     });
     match found {
         Ok(Some(found)) => works(

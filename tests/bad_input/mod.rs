@@ -7,7 +7,7 @@ mod flags;
 mod host;
 mod interrupt;
 mod leaderboard;
-mod machine;
+pub mod machine;
 mod outputs;
 mod problem;
 mod source;

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::{Origin, Version};
+use crate::{Damage, Origin, Version};
 
 /// Why no usable nvcc could be found or installed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,8 +23,8 @@ pub enum ToolchainError {
     NoPython,
     #[error("no nvcc, and installing one needs pip, which {python} does not have")]
     NoPip { python: String },
-    #[error("no nvcc, and the package index cannot be reached to install one:\n{tail}")]
-    NoNetwork { tail: String },
+    #[error("no nvcc, and the package index cannot be reached to install one")]
+    NoNetwork,
     #[error(
         "the disk of {} is full: nibble needs {} MB there",
         folder.display(),
@@ -39,6 +39,8 @@ pub enum ToolchainError {
     InstallFailed { tail: String },
     #[error("installing the compiler took longer than {minutes} minutes")]
     InstallTimedOut { minutes: u64 },
+    #[error("nibble's copy of the compiler is damaged: {0}")]
+    Damaged(Damage),
     #[error("interrupted while installing the compiler")]
     Interrupted,
     #[error(
@@ -79,9 +81,10 @@ impl ToolchainError {
             Self::NoPython | Self::NoPip { .. } => {
                 package("python3-pip", "python3-pip", "python-pip")
             }
-            Self::NoNetwork { .. } | Self::InstallTimedOut { .. } | Self::Interrupted => {
-                "nibble toolchain install".to_owned()
-            }
+            Self::NoNetwork
+            | Self::InstallTimedOut { .. }
+            | Self::Interrupted
+            | Self::Damaged(_) => "nibble toolchain install".to_owned(),
             Self::DiskFull { .. } => {
                 "NIBBLE_CACHE=/a/folder/with/room nibble toolchain install".into()
             }

@@ -19,7 +19,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::{Event, Interrupt, ToolchainError, cache, install};
+use crate::{Event, Interrupt, ToolchainError, cache, install, integrity::Depth};
 
 /// The first nvcc that knows `e2m1`, `sm_100a` and `sm_120a`.
 pub const OLDEST: Version = Version { major: 12, minor: 8, build: 0 };
@@ -185,9 +185,32 @@ impl Search {
                 Err(error) => emit(Event::Warning(format!("{error}; passed over"))),
             }
         }
-        match install::installed(&self.cache) {
-            Some(nvcc) => self.probe(&nvcc, Origin::Managed).map(Some),
-            None => Ok(None),
+        match install::installed(&self.cache, Depth::Sizes) {
+            Ok(Some(nvcc)) => self.probe(&nvcc, Origin::Managed).map(Some),
+            Ok(None) => Ok(None),
+            Err(damage) => {
+                emit(Event::Warning(format!("{damage}: the compiler must be installed again")));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Looks at the cache, which must take what is compiled, and unless `found` is another compiler at
+    /// each file of the managed copy, which takes a second; where there is none, at what an
+    /// installation needs.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolchainError`], each with the command that mends it.
+    pub fn verify(&self, found: Option<&Toolchain>) -> Result<(), ToolchainError> {
+        install::writable(&self.cache)?;
+        if found.is_some_and(|found| found.origin != Origin::Managed) {
+            return Ok(());
+        }
+        match install::installed(&self.cache, Depth::Contents) {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => install::possible(self),
+            Err(damage) => Err(ToolchainError::Damaged(damage)),
         }
     }
 

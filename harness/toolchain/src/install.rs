@@ -21,13 +21,14 @@ use std::{
 };
 
 use crate::{
-    Event, Interrupt,
-    compile::process::{self, Bounds, Ended},
-};
-use crate::{
-    Search, ToolchainError,
+    Damage, Search, ToolchainError,
+    integrity::{self, Depth},
     pins::{self, DOWNLOAD_BYTES, UNPACKED_BYTES},
     pip::{self, Installer},
+};
+use crate::{
+    Event, Interrupt,
+    compile::process::{self, Bounds, Ended},
 };
 
 /// Bytes of disk an installation needs while it runs.
@@ -47,12 +48,53 @@ fn home(cache: &Path) -> PathBuf {
     store(cache).join(format!("cuda-{}", pins::VERSION))
 }
 
-/// The managed nvcc, if the copy has all its parts.
-pub fn installed(cache: &Path) -> Option<PathBuf> {
-    let toolkit = home(cache).join("nvidia/cu13");
+/// The managed nvcc, if there is a copy of the pinned version.
+///
+/// # Errors
+///
+/// [`Damage`], where the copy is not what was installed.
+pub fn installed(cache: &Path, depth: Depth) -> Result<Option<PathBuf>, Damage> {
+    let home = home(cache);
+    if !home.exists() {
+        return Ok(None);
+    }
+    let toolkit = home.join("nvidia/cu13");
     let parts =
         ["bin/nvcc", "bin/ptxas", "nvvm/bin/cicc", "include/cuda_runtime.h", "include/crt", "lib"];
-    parts.iter().all(|part| toolkit.join(part).exists()).then(|| toolkit.join("bin/nvcc"))
+    if let Some(lost) = parts.iter().map(|part| toolkit.join(part)).find(|part| !part.exists()) {
+        return Err(Damage::Missing(lost));
+    }
+    integrity::examine(&home, depth)?;
+    Ok(Some(toolkit.join("bin/nvcc")))
+}
+
+/// Whether an installation could begin: an installer, and a folder that may be written and has room.
+///
+/// # Errors
+///
+/// [`ToolchainError`], each with the command that mends it.
+pub fn possible(search: &Search) -> Result<(), ToolchainError> {
+    let store = store(&search.cache);
+    writable(&store)?;
+    Installer::find(search)?;
+    room(&store)
+}
+
+/// Whether files may be made in a folder of the cache, which is made where it is not there.
+pub fn writable(folder: &Path) -> Result<(), ToolchainError> {
+    fs::create_dir_all(folder)
+        .and_then(|()| tempfile::tempfile_in(folder))
+        .map(drop)
+        .map_err(|error| ToolchainError::cache(folder, &error))
+}
+
+fn room(folder: &Path) -> Result<(), ToolchainError> {
+    match free(folder) {
+        Some(free) if free < NEEDED_BYTES => {
+            Err(ToolchainError::DiskFull { folder: folder.to_owned(), needed: NEEDED_BYTES })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Installs the copy unless it is there; the path of its nvcc.
@@ -70,8 +112,10 @@ pub fn install(
             let _ = fs::remove_dir_all(stale.path());
         }
     }
-    if let Some(nvcc) = installed(&search.cache) {
-        return Ok(nvcc);
+    match installed(&search.cache, Depth::Contents) {
+        Ok(Some(nvcc)) => return Ok(nvcc),
+        Ok(None) => {}
+        Err(damage) => emit(Event::Warning(format!("{damage}: the compiler is installed again"))),
     }
     if !matches!(std::env::consts::ARCH, "x86_64" | "aarch64") {
         return Err(ToolchainError::NoWheels { machine: std::env::consts::ARCH.to_owned() });
@@ -82,9 +126,11 @@ pub fn install(
     let scratch = scratch.map_err(|error| ToolchainError::cache(&store, &error))?;
     fetch(&installer, search, scratch.path(), interrupt, emit)?;
     settle(&scratch.path().join("toolkit"), &search.cache)?;
-    installed(&search.cache).ok_or_else(|| ToolchainError::InstallFailed {
-        tail: "    the wheels lack parts of the compiler".to_owned(),
-    })
+    match installed(&search.cache, Depth::Sizes) {
+        Ok(Some(nvcc)) => Ok(nvcc),
+        Ok(None) => Err(ToolchainError::InstallFailed { tail: "    nothing came of it".into() }),
+        Err(damage) => Err(ToolchainError::InstallFailed { tail: format!("    {damage}") }),
+    }
 }
 
 fn lock(
@@ -125,9 +171,7 @@ fn fetch(
     let failed = |error: &io::Error| ToolchainError::cache(scratch, error);
     let temporary = scratch.join("tmp");
     fs::create_dir_all(&temporary).map_err(|error| failed(&error))?;
-    if free(scratch).is_some_and(|free| free < NEEDED_BYTES) {
-        return Err(ToolchainError::DiskFull { folder: scratch.to_owned(), needed: NEEDED_BYTES });
-    }
+    room(scratch)?;
     let requirements = scratch.join("requirements.txt");
     fs::write(&requirements, pins::requirements()).map_err(|error| failed(&error))?;
     let log = scratch.join("log");

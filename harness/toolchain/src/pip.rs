@@ -106,7 +106,7 @@ pub fn explain(output: &str, folder: &Path) -> ToolchainError {
         "dns error",
         "error sending request",
     ]) {
-        ToolchainError::NoNetwork { tail }
+        ToolchainError::NoNetwork
     } else {
         ToolchainError::InstallFailed { tail }
     }
@@ -136,10 +136,10 @@ mod tests {
                    'NewConnectionError(': Failed to establish a new connection: [Errno 111] \
                    Connection refused')': /simple/x/\n\
                    ERROR: Could not find a version that satisfies the requirement x==1\n";
-        assert!(matches!(explained(pip), ToolchainError::NoNetwork { .. }));
+        assert!(matches!(explained(pip), ToolchainError::NoNetwork));
         let uv = "error: Request failed after 3 retries in 6.8s\n  cause: client error (Connect)\n\
                   \x20 cause: dns error\n";
-        assert!(matches!(explained(uv), ToolchainError::NoNetwork { .. }));
+        assert!(matches!(explained(uv), ToolchainError::NoNetwork));
         let full =
             "ERROR: Could not install packages due to an OSError: [Errno 28] No space left\n";
         assert!(matches!(explained(full), ToolchainError::DiskFull { .. }));
