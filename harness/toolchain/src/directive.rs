@@ -36,6 +36,8 @@ pub enum DirectiveError {
     Unknown { line: usize, name: String },
     #[error("line {line}: not a directive: {why}; write //! name = value, with one of {}", NAMES.join(", "))]
     Syntax { line: usize, why: String },
+    #[error("line {line}: the value needs quotes; write //! {written}")]
+    Unquoted { line: usize, written: String },
     #[error("line {line}: `{arch}` is not an architecture: write it like sm_80, sm_90a, sm_100a")]
     Arch { line: usize, arch: String },
     #[error("line {line}: {flag}")]
@@ -47,6 +49,7 @@ impl DirectiveError {
         match self {
             Self::Unknown { line, .. }
             | Self::Syntax { line, .. }
+            | Self::Unquoted { line, .. }
             | Self::Arch { line, .. }
             | Self::Flag { line, .. } => *line,
         }
@@ -81,9 +84,13 @@ impl Directives {
     pub fn parse(source: &str) -> Result<Self, DirectiveError> {
         let text = head(source);
         let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
-        let syntax = |error: &toml::de::Error| DirectiveError::Syntax {
-            line: error.span().map_or(1, |span| line_of(span.start)),
-            why: error.message().lines().next().unwrap_or_default().to_owned(),
+        let syntax = |error: &toml::de::Error| {
+            let line = error.span().map_or(1, |span| line_of(span.start));
+            if let Some(written) = text.lines().nth(line - 1).and_then(quoted) {
+                return DirectiveError::Unquoted { line, written };
+            }
+            let why = error.message().lines().next().unwrap_or_default().to_owned();
+            DirectiveError::Syntax { line, why }
         };
         // Names first, by themselves: serde's own complaint about one has no near name.
         let table = toml::de::DeTable::parse(&text).map_err(|error| syntax(&error))?;
@@ -109,6 +116,23 @@ impl Directives {
             arch: document.arch.map(Spanned::into_inner),
             nvcc: document.nvcc.into_iter().map(Spanned::into_inner).collect(),
         })
+    }
+}
+
+/// A directive as it should be written, if all it lacks is quotes: `problem = mxfp4_quantize`.
+fn quoted(line: &str) -> Option<String> {
+    let (name, value) = line.split_once('=')?;
+    let (name, value) = (name.trim(), value.trim());
+    let word = |c: char| c.is_ascii_alphanumeric() || "_-=.+/".contains(c);
+    let is_bare = !value.is_empty() && value.chars().all(|c| word(c) || c == ' ');
+    let is_number = value.parse::<f64>().is_ok();
+    match name {
+        "problem" | "arch" if is_bare && !is_number => Some(format!("{name} = \"{value}\"")),
+        "nvcc" if is_bare => {
+            let flags: Vec<_> = value.split(' ').map(|flag| format!("\"{flag}\"")).collect();
+            Some(format!("nvcc = [{}]", flags.join(", ")))
+        }
+        _ => None,
     }
 }
 
@@ -179,6 +203,14 @@ mod tests {
         assert!(prose.ends_with("with one of problem, arch, nvcc"), "{prose}");
         let number = error("//! problem = \"a\"\n//! arch = 100\n");
         assert!(number.starts_with("line 2: not a directive: invalid type: integer"), "{number}");
+        assert_eq!(
+            error("// a\n//! problem = nvfp4_quantize\n"),
+            "line 2: the value needs quotes; write //! problem = \"nvfp4_quantize\""
+        );
+        assert_eq!(
+            error("//! nvcc = -DA=3 -fmad=false\n"),
+            "line 1: the value needs quotes; write //! nvcc = [\"-DA=3\", \"-fmad=false\"]"
+        );
         assert!(error("//! arch = \"hopper\"\n").starts_with("line 1: `hopper` is not an arch"));
         assert!(error("//! arch = \"sm_100\u{e9}\"\n").contains("not an architecture"));
     }

@@ -5,6 +5,8 @@
 //! `-arch`). Values are held to characters that no shell takes for its own, since nvcc builds
 //! command lines out of them.
 
+use super::is_arch;
+
 /// Every flag that is allowed: its name, the values it takes, what it does. `docs/` and the error
 /// message are made from this table.
 pub const ALLOWED_FLAGS: &[(&str, Value, &str)] = &[
@@ -61,6 +63,14 @@ pub enum Value {
 pub enum FlagError {
     #[error("nvcc flag `{flag}` is not allowed; allowed are {}", names())]
     Forbidden { flag: String },
+    #[error(
+        "nvcc flag `{flag}` is not allowed: the architecture is a directive; write //! arch = \"{arch}\""
+    )]
+    Architecture { flag: String, arch: String },
+    #[error(
+        "nvcc flag `{flag}` is not needed: all code is optimised; the assembler alone takes -Xptxas=-O0 to -O3"
+    )]
+    Optimisation { flag: String },
     #[error("nvcc flag `{flag}` needs {needs}")]
     Value { flag: String, needs: String },
 }
@@ -75,7 +85,7 @@ fn names() -> String {
 ///
 /// [`FlagError`] naming the flag and what is allowed.
 pub fn check_flag(flag: &str) -> Result<(), FlagError> {
-    let forbidden = || FlagError::Forbidden { flag: flag.to_owned() };
+    let forbidden = || forbidden(flag);
     let bare = flag.strip_prefix("--").or_else(|| flag.strip_prefix('-')).ok_or_else(forbidden)?;
     let joined = |name: &str| bare.strip_prefix(name.trim_start_matches('-'));
     let (value, given) = ALLOWED_FLAGS
@@ -106,6 +116,23 @@ pub fn check_flag(flag: &str) -> Result<(), FlagError> {
         (Value::Macro, _) => needs("a macro: -DNAME or -DNAME=VALUE, of letters, digits and _+-."),
         (Value::Folder, Some(text)) if !text.is_empty() && text.chars().all(in_path) => Ok(()),
         (Value::Folder, _) => needs("a folder: -Ipath, of letters, digits and _+-./"),
+    }
+}
+
+/// The error for a flag that is not on the list, with what to write instead where there is something.
+fn forbidden(flag: &str) -> FlagError {
+    let (name, value) = flag.trim_start_matches('-').split_once('=').unwrap_or((flag, ""));
+    let name = name.trim_start_matches('-');
+    let flag = flag.to_owned();
+    match name {
+        "arch" | "gpu-architecture" | "gencode" | "generate-code" | "code" | "gpu-code" => {
+            let number = value.rsplit('_').next().unwrap_or_default();
+            let arch = format!("sm_{number}");
+            let arch = if is_arch(&arch) { arch } else { "sm_100a".to_owned() };
+            FlagError::Architecture { flag, arch }
+        }
+        "O" | "O0" | "O1" | "O2" | "O3" | "optimize" => FlagError::Optimisation { flag },
+        _ => FlagError::Forbidden { flag },
     }
 }
 
@@ -152,7 +179,6 @@ mod tests {
             "-ccbin=/tmp/x",
             "kernel2.cu",
             "-Xcompiler=-fplugin=x.so",
-            "-arch=sm_90",
             "--run",
             "-include=x",
             "-maxrregcount32",
@@ -163,6 +189,16 @@ mod tests {
             let error = check_flag(flag).unwrap_err();
             assert!(matches!(error, FlagError::Forbidden { .. }), "{flag}: {error}");
             assert!(error.to_string().contains("-maxrregcount, --use_fast_math"), "{error}");
+        }
+        for (flag, instead) in [
+            ("-arch=sm_90", "//! arch = \"sm_90\""),
+            ("--gpu-architecture=sm_100a", "//! arch = \"sm_100a\""),
+            ("-gencode=arch=compute_120a,code=sm_120a", "//! arch = \"sm_120a\""),
+            ("-arch", "//! arch = \"sm_100a\""),
+            ("-O3", "-Xptxas=-O0 to -O3"),
+        ] {
+            let error = check_flag(flag).unwrap_err().to_string();
+            assert!(error.contains(flag) && error.contains(instead), "{flag}: {error}");
         }
         for flag in [
             "-maxrregcount",
