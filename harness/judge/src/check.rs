@@ -44,6 +44,15 @@ pub struct Checked {
     pub passed: Option<Passed>,
 }
 
+/// All cases of a check, those of the `bench` last; how many come before them.
+pub fn cases(problem: &Problem, bench: &[CaseSpec]) -> (Vec<CaseSpec>, usize) {
+    let mut cases = problem.check_cases();
+    cases.retain(|case| !bench.contains(case));
+    let small = cases.len();
+    cases.extend_from_slice(bench);
+    (cases, small)
+}
+
 /// Runs the check. A wrong answer does not end it: the families that fail tell what is wrong. The
 /// cases of the `bench` come last and wait for the others to pass, and a crash or a time-out ends it,
 /// since the next case would cost as much and say the same. With a selection that leaves cases out
@@ -61,10 +70,7 @@ pub fn check(
     limits: &Limits,
     emit: &mut dyn FnMut(Event),
 ) -> Result<Checked, Error> {
-    let mut cases = problem.check_cases();
-    cases.retain(|case| !bench.contains(case));
-    let small = cases.len();
-    cases.extend_from_slice(bench);
+    let (cases, small) = cases(problem, bench);
     let all = cases.len();
     let cases = selection.choose(cases, small)?;
     let small = cases.iter().position(|case| bench.contains(case)).unwrap_or(cases.len());
