@@ -178,9 +178,13 @@ pub enum Command {
         #[command(subcommand)]
         action: Option<ToolchainAction>,
     },
-    /// Print a completion script for a shell
-    #[command(hide = true)]
+    /// Print a shell's completions: source <(nibble completions bash)
     Completions { shell: Shell },
+    /// Write the manual as man pages: one for nibble, one for each verb
+    Man {
+        /// An existing folder, as ~/.local/share/man/man1
+        folder: PathBuf,
+    },
     /// Hold the emulator to this machine's GPU: the list of instructions, or .ptx and .cu files
     #[command(name = "__conform", hide = true)]
     Conform { files: Vec<PathBuf> },

@@ -17,6 +17,7 @@ mod history;
 mod import;
 mod leaderboard;
 mod list;
+mod man;
 mod ncu;
 mod new;
 mod problem;
@@ -77,6 +78,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Count { file, arguments } => count::run(&file, &arguments, config),
         Command::Ncu { files } => ncu::run(&files, config),
         Command::Once { order } => ncu::once(&order),
+        Command::Man { folder } => man::run(&folder, config),
         Command::Completions { shell } => completions::run(shell, config),
         Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
     }
