@@ -166,7 +166,7 @@ fn it_answers() {
     let comparison = |said: &str| {
         pages.iter().any(|(path, (text, _))| path.starts_with("compare/") && text.contains(said))
     };
-    assert!(comparison("<strong class=\"better\">33.3 % faster</strong>"));
+    assert!(comparison("<strong class=\"better\">25.0 % less time than</strong>"));
     assert!(comparison("<del>- "));
 }
 

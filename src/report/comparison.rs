@@ -83,12 +83,9 @@ fn answer(a: &str, b: &str, old: &Attempt, new: &Attempt) -> Markup {
                 } @else if before.us == after.us {
                     " takes as long as " code { (a) } (parent) ": " (words::micros(after.us)) "."
                 } @else {
-                    @let faster = after.us < before.us;
-                    @let ratio = if faster { before.us / after.us } else { after.us / before.us };
-                    " is " strong class=(if faster { "better" } else { "worse" }) {
-                        (factor(ratio)) (if faster { " faster" } else { " slower" })
-                    }
-                    " than " code { (a) } (parent) ": " (words::micros(after.us)) " instead of "
+                    @let class = if after.us < before.us { "better" } else { "worse" };
+                    " takes " strong class=(class) { (difference(before.us, after.us)) }
+                    " " code { (a) } (parent) ": " (words::micros(after.us)) " instead of "
                     (words::micros(before.us)) ", geometric mean over the sizes."
                 }
             },
@@ -102,12 +99,13 @@ fn answer(a: &str, b: &str, old: &Attempt, new: &Attempt) -> Markup {
     }
 }
 
-/// "2.3 times", "4.1 %".
-fn factor(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 9.95 => format!("{ratio:.0} times"),
-        ratio if ratio >= 1.995 => format!("{ratio:.1} times"),
-        ratio => format!("{:.1} %", (ratio - 1.0) * 100.0),
+/// "11.0 % less time than", "2.3 times as long as": of what the tables beside it say.
+fn difference(before: f64, after: f64) -> String {
+    match after / before {
+        ratio if ratio >= 9.95 => format!("{ratio:.0} times as long as"),
+        ratio if ratio >= 1.995 => format!("{ratio:.1} times as long as"),
+        ratio if ratio >= 1.0 => format!("{:.1} % more time than", (ratio - 1.0) * 100.0),
+        ratio => format!("{:.1} % less time than", (1.0 - ratio) * 100.0),
     }
 }
 
