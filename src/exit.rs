@@ -89,6 +89,17 @@ impl From<judge::Error> for Failure {
     }
 }
 
+impl From<judge::program::EnterError> for Failure {
+    fn from(error: judge::program::EnterError) -> Self {
+        use judge::program::EnterError::{Link, Machine};
+        let exit = match error {
+            Link(_) => Exit::Failed,
+            Machine(_) => Exit::Machine,
+        };
+        Self { exit, message: error.to_string(), next: None }
+    }
+}
+
 impl From<toolchain::ToolchainError> for Failure {
     fn from(error: toolchain::ToolchainError) -> Self {
         judge::Error::from(error).into()

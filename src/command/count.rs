@@ -41,13 +41,13 @@ pub fn run(file: &Path, arguments: &[OsString], config: &Config) -> Result<Exit>
         }
     })?;
     let program = PROGRAM.get_or_init(|| built);
-    let code = program::enter(program, file, arguments, tell).map_err(Failure::machine)?;
+    let code = program::enter(program, file, arguments, tell)?;
     std::process::exit(code)
 }
 
 /// One line on stderr: stdout is the program's own.
-extern "C" fn tell() {
-    let Some(program) = PROGRAM.get() else { return };
+fn tell() -> bool {
+    let Some(program) = PROGRAM.get() else { return false };
     let ended = program::ended(program, None);
     let counted = Counted {
         arch: &program.arch,
@@ -56,4 +56,5 @@ extern "C" fn tell() {
         faults: ended.complaints.into_iter().map(|(headline, _)| headline).collect(),
     };
     anstream::eprintln!("{}", json::line(&counted));
+    ended.failed
 }

@@ -105,19 +105,16 @@ pub fn enter(program: &str, name: &Path, arguments: &[OsString], config: &Config
         json: config.json,
         quiet: config.quiet,
     });
-    match program::enter(&farewell.program, name, arguments, take_leave) {
-        Ok(code) => std::process::exit(code),
-        Err(error) => {
-            anstream::eprintln!("{} {error}", style::paint(style::BAD, "error:"));
-            std::process::exit(Exit::Machine as i32)
-        }
-    }
+    let code = program::enter(&farewell.program, name, arguments, take_leave)?;
+    std::process::exit(code)
 }
 
 /// When the program ends: what its kernels did, which a program that asks no errors would hide. On
-/// stderr, as stdout is the program's own.
-extern "C" fn take_leave() {
-    let Some(Farewell { program, name, sources, json, quiet }) = FAREWELL.get() else { return };
+/// stderr, as stdout is the program's own. Whether it failed.
+fn take_leave() -> bool {
+    let Some(Farewell { program, name, sources, json, quiet }) = FAREWELL.get() else {
+        return false;
+    };
     let mut sources = sources.as_ref().and_then(|sources| sources.lock().ok());
     let ended = program::ended(program, sources.as_deref_mut());
     if program.scrutiny.profile {
@@ -142,4 +139,5 @@ extern "C" fn take_leave() {
             anstream::eprintln!("{}", words::hanging(&format!("  {line}"), 4));
         }
     }
+    ended.failed
 }

@@ -1,5 +1,6 @@
 //! The screen of `check` and `bench`: what ran, what it is made of, what was found.
 
+use judge::judge::log::is_whole;
 use judge::report::{Report, Verdict};
 use ptx::KernelFacts;
 
@@ -99,7 +100,8 @@ pub fn log(log: &str) -> String {
     let mut text = match lines.len() - shown.len() {
         0 => "\n  it printed\n".to_owned(),
         _ => format!(
-            "\n  it printed {}, the last {LOG_LINES} are\n",
+            "\n  it printed {}{}, the last {LOG_LINES} are\n",
+            if is_whole(log) { "" } else { "more than " },
             words::count(lines.len() as u64, "line")
         ),
     };

@@ -23,12 +23,20 @@ pub struct Nibble {
     environment: Vec<(OsString, Option<OsString>)>,
     /// What a shell does before, in a mount namespace of its own.
     mount: Option<&'static str>,
+    /// What reads its standard output.
+    reader: Option<&'static str>,
 }
 
 impl Nibble {
     pub fn new<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Self {
         let folder = tempfile::Builder::new().prefix("nibble-test-").tempdir().expect("a folder");
-        let nibble = Self { folder, arguments: Vec::new(), environment: Vec::new(), mount: None };
+        let nibble = Self {
+            folder,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            mount: None,
+            reader: None,
+        };
         let leaderboard = nibble.folder.path().join("leaderboard");
         nibble
             .args(arguments)
@@ -68,6 +76,12 @@ impl Nibble {
     /// With `mount` done before, as root of a mount namespace that only this run is in.
     pub fn mounted(mut self, mount: &'static str) -> Self {
         self.mount = Some(mount);
+        self
+    }
+
+    /// With its standard output read by this command of the shell.
+    pub fn through(mut self, reader: &'static str) -> Self {
+        self.reader = Some(reader);
         self
     }
 
@@ -118,9 +132,14 @@ impl Nibble {
 
     fn spawn(&self) -> Child {
         let nibble = env!("CARGO_BIN_EXE_nibble");
-        let mut command = match self.mount {
-            None => Command::new(nibble),
-            Some(mount) => {
+        let mut command = match (self.mount, self.reader) {
+            (None, None) => Command::new(nibble),
+            (None, Some(reader)) => {
+                let mut command = Command::new("sh");
+                command.arg("-c").arg(format!("\"$@\" | {reader}")).args(["sh", nibble]);
+                command
+            }
+            (Some(mount), _) => {
                 let mut command = Command::new("unshare");
                 command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
                 command.arg(format!("{mount} && exec \"$@\"")).args(["sh", nibble]);

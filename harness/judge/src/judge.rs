@@ -13,7 +13,7 @@
 mod bytes;
 mod content;
 mod link;
-mod log;
+pub mod log;
 mod mixture;
 mod obituary;
 mod reference;

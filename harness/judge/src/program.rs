@@ -11,11 +11,12 @@
 mod stack;
 
 use std::error::Error as _;
-use std::ffi::{CString, OsString, c_char, c_int};
+use std::ffi::{CString, OsString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use ::emulator::Blame;
 use cudart::session::Refused;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
@@ -138,7 +139,25 @@ pub fn build(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Program, Bu
 /// What of the device the host touched, which ended the program.
 static TOUCHED: OnceLock<String> = OnceLock::new();
 
-static FAREWELL: OnceLock<extern "C" fn()> = OnceLock::new();
+/// Says what happened when the program ends, and returns whether that is a failure, whatever the
+/// program says: [`Ended::failed`].
+pub type Farewell = fn() -> bool;
+
+static FAREWELL: OnceLock<Farewell> = OnceLock::new();
+
+unsafe extern "C" {
+    /// As `atexit`, with the exit code: of the GNU C library.
+    fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+/// When the process exits, however the program ends it. A program that finds no error exits with 0; with
+/// findings it does not.
+extern "C" fn leaving(code: c_int, _: *mut c_void) {
+    if FAREWELL.get().is_some_and(|farewell| farewell()) && code == 0 {
+        // SAFETY: the GNU C library goes on with the exit handlers that are left, with this code.
+        unsafe { libc::exit(1) };
+    }
+}
 
 /// `abort`, as of an exception that nobody catches: Thrust throws one for a kernel's fault, which is the
 /// moment to explain it. A call of `abort` is an ordinary place in the program, unless it came from within
@@ -169,26 +188,38 @@ fn unopened(error: &libloading::Error) -> String {
     format!("the program needs `{}`, {what}", compile::plain(symbol))
 }
 
-/// Opens the program in this process and calls its `main`; what that returns. `at_exit` is called when
+/// Why a program that was built did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum EnterError {
+    /// It needs a function that is nowhere.
+    #[error("{0}")]
+    Link(String),
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// Opens the program in this process and calls its `main`; what that returns. `farewell` is called when
 /// the process exits, however the program ends it; [`ended`] says what happened.
 ///
 /// # Errors
 ///
-/// Where the library cannot be opened, with what the dynamic linker says.
+/// [`EnterError`]: where the library cannot be opened, with what the dynamic linker says.
 pub fn enter(
     program: &Program,
     name: &Path,
     arguments: &[OsString],
-    at_exit: extern "C" fn(),
-) -> Result<i32, String> {
-    emulator::start(&program.arch, &program.kernels, program.scrutiny)?;
+    farewell: Farewell,
+) -> Result<i32, EnterError> {
+    emulator::start(&program.arch, &program.kernels, program.scrutiny)
+        .map_err(EnterError::Machine)?;
     // SAFETY: it runs whatever the library contains, which is what it is for.
     let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
-        .map_err(|error| unopened(&error))?;
+        .map_err(|error| EnterError::Link(unopened(&error)))?;
     // Its exit handlers may point into it.
     let library = std::mem::ManuallyDrop::new(library);
     // SAFETY: C and C++ give `main` this type, or one that may be called as if it had.
-    let main = unsafe { library.get::<stack::Main>(b"main") }.map_err(|error| error.to_string())?;
+    let main = unsafe { library.get::<stack::Main>(b"main") }
+        .map_err(|error| EnterError::Link(error.to_string()))?;
     let words: Vec<CString> = std::iter::once(name.as_os_str())
         .chain(arguments.iter().map(OsString::as_os_str))
         .filter_map(|word| CString::new(word.as_bytes()).ok())
@@ -196,16 +227,19 @@ pub fn enter(
     let mut pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
     pointers.push(std::ptr::null());
     let environment: [*const c_char; 1] = [std::ptr::null()];
-    // SAFETY: a function without parameters that does not unwind.
-    unsafe { libc::atexit(at_exit) };
-    let _ = FAREWELL.set(at_exit);
+    // As for any program: one whose output nobody reads ends. Rust's runtime has it ignored.
+    // SAFETY: the default action is no function.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    let _ = FAREWELL.set(farewell);
+    // SAFETY: the handler does not unwind, and needs no argument.
+    unsafe { on_exit(leaving, std::ptr::null_mut()) };
     let handler: extern "C" fn(c_int) = aborting;
     // SAFETY: the handler may be called at any time; what it does at which, it says.
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
     host_touch::explain(move |text| {
         let _ = TOUCHED.set(text);
         if ::cudart::session::is_free() {
-            at_exit();
+            farewell();
         }
     });
     let mut call = stack::Call {
@@ -216,7 +250,8 @@ pub fn enter(
         code: 0,
     };
     // SAFETY: argument count and vector as C has them, alive until `main` returns.
-    unsafe { stack::run(&mut call) }.map_err(|error| format!("no thread for the program: {error}"))
+    unsafe { stack::run(&mut call) }
+        .map_err(|error| EnterError::Machine(format!("no thread for the program: {error}")))
 }
 
 /// What a program's kernels did.
@@ -229,6 +264,9 @@ pub struct Ended {
     /// The one that took longest first; empty without a profile.
     pub kernels: Vec<KernelReport>,
     pub launches: Vec<Launch>,
+    /// The sanitizer found something, or the program needs what the emulator does not have. Any other
+    /// fault is the program's to notice, as on a GPU.
+    pub failed: bool,
 }
 
 /// To be asked once, when the program has ended: what its kernels did, and with its sources where the
@@ -237,6 +275,11 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
     let report = ::cudart::session::report();
     let mut complaints: Vec<_> =
         TOUCHED.get().map(|text| (text.clone(), Vec::new())).into_iter().collect();
+    let failed = !report.unsupported.is_empty()
+        || report
+            .fault
+            .as_ref()
+            .is_some_and(|fault| program.scrutiny.sanitize || fault.kind.blame() == Blame::Nibble);
     if let Some(mut fault) = report.fault {
         fault.rename(|name| program.name(name));
         let mut text = |file: &str, line| sources.as_mut()?.own_line(file, line);
@@ -258,5 +301,5 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
         let (sources, gpu) = found;
         profile::reports(gpu, &launches, &report.profiles, &program.kernels, sources)
     });
-    Ended { complaints, refused, kernels, launches }
+    Ended { complaints, refused, kernels, launches, failed }
 }

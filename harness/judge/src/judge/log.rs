@@ -2,6 +2,14 @@
 
 use std::collections::VecDeque;
 
+/// How the line begins that stands for what was left out.
+const GAP: &str = "[… ";
+
+/// Whether a log's text is the whole of what was printed.
+pub fn is_whole(text: &str) -> bool {
+    !text.lines().any(|line| line.starts_with(GAP) && line.ends_with(" bytes left out …]"))
+}
+
 #[derive(Debug, Default)]
 pub struct Log {
     head: Vec<u8>,
@@ -38,7 +46,7 @@ impl Log {
             return String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned();
         }
         format!(
-            "{}\n[… {} bytes left out …]\n{}",
+            "{}\n{GAP}{} bytes left out …]\n{}",
             String::from_utf8_lossy(&self.head),
             self.dropped,
             String::from_utf8_lossy(&tail)
@@ -57,6 +65,7 @@ mod tests {
             log.extend(piece.as_bytes());
         }
         assert_eq!(log.text(), "abcdefgh");
+        assert!(is_whole(&log.text()));
     }
 
     #[test]
@@ -66,6 +75,7 @@ mod tests {
             log.extend(piece.as_bytes());
         }
         assert_eq!(log.text(), "abcd\n[… 18 bytes left out …]\nwxyz");
+        assert!(!is_whole(&log.text()));
         assert_eq!(log.head.len() + log.tail.len(), 8);
     }
 }
