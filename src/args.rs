@@ -378,6 +378,9 @@ pub struct Profile {
 pub struct Submit {
     #[command(flatten)]
     pub solve: Solve,
+    /// Fail for a race too, and for values that nobody wrote
+    #[arg(long)]
+    pub sanitize: bool,
     /// What you changed, for the history
     #[arg(long, short, default_value = "", hide_default_value = true)]
     pub message: String,

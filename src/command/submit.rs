@@ -2,7 +2,7 @@
 
 use std::{env, fs, process::Command};
 
-use judge::{Report, Stage, report::Verdict};
+use judge::{Report, Stage, device::Scrutiny, report::Verdict};
 use leaderboard::{AttemptId, Store, Summary, board, history, locate};
 
 use super::{
@@ -22,7 +22,9 @@ use crate::{
 
 pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
     let author = author(submit.author.as_deref());
-    solve::each(&submit.solve, solve::How::to(Stage::Submit), config, |report| {
+    let scrutiny = Scrutiny { sanitize: submit.sanitize, ..Scrutiny::default() };
+    let how = solve::How { scrutiny, ..solve::How::to(Stage::Submit) };
+    solve::each(&submit.solve, how, config, |report| {
         // Nothing was found out about the solution: there is nothing to remember.
         if report.verdict == Verdict::Interrupted {
             return Ok(Shown::of(report));

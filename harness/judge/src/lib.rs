@@ -18,6 +18,7 @@ mod noise;
 mod place;
 pub mod profile;
 pub mod program;
+mod races;
 mod random;
 mod reference;
 pub mod report;
