@@ -45,6 +45,10 @@ fuzz TARGET="ptx" SECONDS="60":
 generate SECONDS="600" *SEED:
     cargo run --release -p nibble-programs --bin generate -- {{SECONDS}} {{SEED}}
 
+# A thousand submissions on a scripted device, killed twenty times and begun again: a thousand attempts.
+killed:
+    cargo test --release --test integration batch::a_thousand -- --ignored
+
 # CUDA's mathematics appendix on four architectures, in quadruple precision on the host. A minute or two.
 mathematics:
     cargo run --release -p nibble-programs --bin mathematics

@@ -2,7 +2,7 @@
 
 mod compiler;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, num::NonZero, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -115,6 +115,8 @@ pub enum Command {
         #[arg(long, short = 'n', default_value_t = 20)]
         limit: usize,
     },
+    /// Batches that are under way, or that were killed
+    Queue,
     /// One attempt, whole
     Attempt {
         /// The attempt's id, or the beginning of it
@@ -241,8 +243,17 @@ pub enum BoardFormat {
     Json,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum LeaderboardAction {
+    /// Take in what other leaderboards have and this one has not
+    ///
+    /// Each of their attempts is read and held to its hashes first; one with a flaw is named and
+    /// left where it is.
+    Merge {
+        /// Folders of leaderboards
+        #[arg(required = true, value_name = "FOLDER")]
+        folders: Vec<PathBuf>,
+    },
     /// Look over every attempt, and say what is damaged; changes nothing
     Verify,
     /// Remove what killed writers left, and a wrong index; never an attempt
@@ -309,6 +320,20 @@ pub struct Solve {
     /// Seconds that one case of the check may take [default: 10 to 60, by the case's size]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,
+    #[command(flatten)]
+    pub many: Many,
+}
+
+/// How many files are gone through.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+#[command(next_help_heading = "Many files")]
+pub struct Many {
+    /// Work on N files at once; times are taken one at a time all the same [default: one a core]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZero<usize>>,
+    /// Leave out what the leaderboard has: same source, problem, device and architecture
+    #[arg(long)]
+    pub skip_known: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -378,9 +403,6 @@ pub struct Profile {
 pub struct Submit {
     #[command(flatten)]
     pub solve: Solve,
-    /// Fail for a race too, and for values that nobody wrote
-    #[arg(long)]
-    pub sanitize: bool,
     /// What you changed, for the history
     #[arg(long, short, default_value = "", hide_default_value = true)]
     pub message: String,

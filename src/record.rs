@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use judge::report::{self, BenchReport, CardReport, Report};
 use leaderboard::{
-    AttemptId, Submission,
+    AttemptId, Member, Submission,
     attempt::{
         Case, Counters, Device, DeviceKind, Environment, Kernel, Outcome, Samples, Size, Time,
         Toolchain, Verdict,
@@ -24,6 +24,8 @@ pub struct Provenance {
     /// The file's bytes, as they were compiled.
     pub source: Vec<u8>,
     pub parent: Option<AttemptId>,
+    /// Its place in the batch that it is made in.
+    pub batch: Option<Member>,
 }
 
 pub fn submission(report: &Report, provenance: Provenance) -> Submission {
@@ -35,6 +37,8 @@ pub fn submission(report: &Report, provenance: Provenance) -> Submission {
         message: provenance.message,
         file: report.file.clone(),
         parent: provenance.parent,
+        batch: provenance.batch,
+        values: report.values.clone(),
         source: provenance.source,
         outcome: outcome(report),
         samples: report
@@ -196,6 +200,7 @@ mod tests {
             message: None,
             source: b"source".to_vec(),
             parent: None,
+            batch: None,
         };
         submission(report, provenance)
     }

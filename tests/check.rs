@@ -1,7 +1,7 @@
 //! `nibble check FILE…`
 
 use crate::support::Nibble;
-use crate::support::{mock, program};
+use crate::support::mock;
 
 #[test]
 fn an_accepted_solution() {
@@ -61,23 +61,6 @@ fn the_sanitizer_is_the_emulators() {
         .run()
         .code(2)
         .stderr_contains("the sanitizer and the random schedule are the emulator's");
-}
-
-/// Right outputs do not show a race: the check looks for one where that is cheap, says so, and the board
-/// does.
-#[test]
-fn a_race_behind_right_outputs_is_a_warning() {
-    let nibble = Nibble::new(["submit", "mxfp4_quantize/k.cu", "--device", "emulator"])
-        .file("mxfp4_quantize/k.cu", program("missing_barrier.cu"));
-    let run = nibble.run().code(0).fits();
-    run.stdout_contains("✓ accepted").stdout_contains("the sanitizer finds in 32x32 uniform");
-    let board = nibble.again(["leaderboard"]);
-    board.run().code(0).fits().stdout_contains(": the sanitizer finds race");
-    let sanitized =
-        board.again(["check", "mxfp4_quantize/k.cu", "--sanitize", "--device", "emulator"]);
-    sanitized.run().code(1).stdout_contains("k.cu:39").stdout_contains("shared memory");
-    let submitted = sanitized.again(["submit", "mxfp4_quantize/k.cu", "--sanitize"]);
-    submitted.args(["--device", "emulator"]).run().code(1).stdout_contains("! runtime error");
 }
 
 /// A kernel that rounds ties away from zero is wrong on `ties`, and the command that is suggested

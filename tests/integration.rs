@@ -7,6 +7,7 @@ mod support;
 
 mod attempt;
 mod bad_input;
+mod batch;
 mod bench;
 mod check;
 mod compare;

@@ -105,3 +105,36 @@ fn verify_names_what_is_wrong_and_repair_removes_no_attempt() {
     assert_eq!(object["findings"].as_array().expect("an array").len(), 1);
     assert!(nibble.path().join(folder).join("attempt.toml").exists());
 }
+
+/// A colleague's leaderboard on a stick: one attempt is new, one is known, one was edited.
+#[test]
+fn merge_takes_what_is_new_and_sound() {
+    let nibble = Nibble::new(["leaderboard", "merge", "stick"]);
+    let stick = nibble.path().join("theirs");
+    let known = Made::accepted("01_naive.cu", 40.0).record(&stick);
+    std::fs::create_dir_all(nibble.path().join("leaderboard/attempts/mxfp4_quantize"))
+        .expect("made");
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .arg(stick.join(format!("leaderboard/attempts/mxfp4_quantize/{}", known.id)))
+        .arg(nibble.path().join("leaderboard/attempts/mxfp4_quantize"))
+        .status();
+    assert!(copied.expect("cp").success());
+    Made::accepted("02.cu", 20.0).by("bob").record(&stick);
+    let edited = Made::accepted("03.cu", 10.0).by("eve").record(&stick);
+    std::fs::rename(stick.join("leaderboard"), nibble.path().join("stick")).expect("renamed");
+    let edited = format!("stick/attempts/mxfp4_quantize/{}", edited.id);
+    let nibble = nibble.file(&format!("{edited}/solution.cu"), "// not what was timed");
+    let run = nibble.run().code(1).stderr_is_empty();
+    insta::assert_snapshot!("merge", run.screen());
+    let again = &nibble.beside(&["leaderboard", "merge", "stick", "--json"]).code(1).json()[0];
+    assert_eq!(again["taken"], serde_json::json!({}));
+    assert_eq!(again["known"], 2);
+    assert_eq!(again["left"][0]["flaw"]["kind"], "source_changed");
+    nibble.beside(&["leaderboard", "verify"]).code(0);
+
+    nibble.beside(&["leaderboard", "merge", "."]).code(2).stderr_contains(". is no leaderboard");
+    let itself = nibble.beside(&["leaderboard", "merge", "leaderboard"]).code(2);
+    itself.stderr_contains("leaderboard is this leaderboard itself");
+    nibble.beside(&["leaderboard", "merge"]).code(2).stderr_contains("<FOLDER>");
+}

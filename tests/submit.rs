@@ -32,7 +32,7 @@ fn an_afternoon() {
 
 #[test]
 fn programs_get_the_attempt_and_its_rank() {
-    let nibble = mock(["submit", "fast.cu", "wrong.cu", "--json"]);
+    let nibble = mock(["submit", "fast.cu", "wrong.cu", "--json", "-j", "1"]);
     let run = nibble.run().code(1).stderr_is_empty();
     let objects = run.json();
     assert_eq!(objects[0]["attempt"], run.attempts[0].as_str());

@@ -1,10 +1,12 @@
 //! One recorded submission, as the rest of the program sees it. How it lies on disk is
 //! `record.rs`'s business alone.
 
+use std::collections::BTreeMap;
+
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::AttemptId;
+use crate::{AttemptId, Member};
 
 /// One recorded submission. Immutable: what is recorded is never rewritten.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +23,10 @@ pub struct Attempt {
     pub file: String,
     /// The attempt before this one by the same author at the same solution.
     pub parent: Option<AttemptId>,
+    /// Its place in the batch that it was made in.
+    pub batch: Option<Member>,
+    /// Macros that were given to the compiler beside the source: TILE and 64.
+    pub values: BTreeMap<String, String>,
     /// BLAKE3 of `solution.cu`, 64 hexadecimal digits.
     pub source_hash: String,
     pub outcome: Outcome,
@@ -244,6 +250,9 @@ pub struct Submission {
     pub file: String,
     /// See [`crate::history::parent`].
     pub parent: Option<AttemptId>,
+    /// Recording one place of a batch a second time gives what was recorded the first time.
+    pub batch: Option<Member>,
+    pub values: BTreeMap<String, String>,
     /// The file's bytes; kept even where they are no text.
     pub source: Vec<u8>,
     pub outcome: Outcome,
@@ -262,6 +271,8 @@ impl Submission {
             message: self.message.clone(),
             file: self.file.clone(),
             parent: self.parent.clone(),
+            batch: self.batch.clone(),
+            values: self.values.clone(),
             source_hash: source_hash(&self.source),
             outcome: self.outcome.clone().recordable(),
         }

@@ -34,6 +34,8 @@ pub enum Flaw {
     Leftover,
     #[error("not an attempt; move it elsewhere")]
     Stray,
+    #[error("another attempt has this id here")]
+    Taken,
     #[error("the index is wrong: {0}")]
     Index(String),
 }

@@ -30,7 +30,7 @@ impl AttemptId {
     /// of a thousand attempts share a tail once in a thousand times, and the store then draws again.
     pub fn new(created: Timestamp, random: u64) -> Self {
         let utc = created.to_zoned(TimeZone::UTC);
-        let mut id = format!(
+        let id = format!(
             "{:04}{:02}{:02}-{:02}{:02}{:02}-",
             utc.year().unsigned_abs(),
             utc.month(),
@@ -39,14 +39,12 @@ impl AttemptId {
             utc.minute(),
             utc.second(),
         );
-        let digits = ALPHABET.len() as u64;
-        id.push(char::from(ALPHABET[(digits - LETTERS + random % LETTERS) as usize]));
-        let mut rest = random / LETTERS;
-        for _ in 1..TAIL {
-            id.push(char::from(ALPHABET[(rest % digits) as usize]));
-            rest /= digits;
-        }
-        Self(id)
+        Self(id + &tail(random))
+    }
+
+    /// The same moment with another tail.
+    pub(crate) fn with_tail(&self, random: u64) -> Self {
+        Self(self.0[..DATE].to_owned() + &tail(random))
     }
 
     pub fn as_str(&self) -> &str {
@@ -62,6 +60,19 @@ impl AttemptId {
     pub fn starts_with(&self, typed: &str) -> bool {
         self.0.starts_with(typed) || self.tail().starts_with(typed)
     }
+}
+
+/// Six characters, the first of them a letter.
+fn tail(random: u64) -> String {
+    let digits = ALPHABET.len() as u64;
+    let first = ALPHABET[(digits - LETTERS + random % LETTERS) as usize];
+    let mut tail = String::from(char::from(first));
+    let mut rest = random / LETTERS;
+    for _ in 1..TAIL {
+        tail.push(char::from(ALPHABET[(rest % digits) as usize]));
+        rest /= digits;
+    }
+    tail
 }
 
 impl TryFrom<String> for AttemptId {

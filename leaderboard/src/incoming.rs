@@ -52,6 +52,11 @@ impl Incoming {
         }
     }
 
+    /// Where it is for now.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn write(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         let mut file = File::create_new(self.path.join(name))?;
         file.write_all(content)?;

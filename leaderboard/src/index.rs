@@ -17,7 +17,7 @@ use crate::Summary;
 use crate::incoming::Incoming;
 
 /// Raised whenever [`Summary`] changes its meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Header {

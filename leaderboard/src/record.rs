@@ -7,13 +7,14 @@
 //! own format does not know makes a file damaged, because ignoring it would be guessing. The words
 //! of verdicts and devices are shared with `attempt.rs`; a snapshot holds all of it in place.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use toml::value::Datetime;
 
-use crate::AttemptId;
 use crate::attempt::{Attempt, DeviceKind, Verdict};
+use crate::{AttemptId, RunId};
 
 mod convert;
 
@@ -23,7 +24,18 @@ mod convert;
 pub struct FormatVersion(pub u32);
 
 impl FormatVersion {
-    pub const CURRENT: Self = Self(1);
+    /// Before batches: no `batch`, no `values`.
+    const FIRST: Self = Self(1);
+    pub const CURRENT: Self = Self(2);
+
+    /// Whether this nibble reads it; if not, why.
+    pub(crate) fn known(self) -> Result<(), Defect> {
+        match self {
+            newer if newer > Self::CURRENT => Err(Defect::Newer(newer)),
+            known if known >= Self::FIRST => Ok(()),
+            never => Err(Defect::Damaged(format!("there never was a format {never}"))),
+        }
+    }
 }
 
 impl fmt::Display for FormatVersion {
@@ -64,6 +76,9 @@ struct AttemptRecord {
     /// they would be half the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     passed: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<String, String>,
+    batch: Option<MemberRecord>,
     device: DeviceRecord,
     toolchain: ToolchainRecord,
     #[serde(default, skip_serializing_if = "EnvironmentRecord::is_empty")]
@@ -75,6 +90,13 @@ struct AttemptRecord {
     /// The others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     cases: Vec<CaseRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemberRecord {
+    run: RunId,
+    index: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -192,8 +214,11 @@ pub(crate) fn encode(attempt: &Attempt) -> Result<String, String> {
 /// Reads `attempt.toml`. Never panics, whatever the text.
 pub(crate) fn decode(text: &str) -> Result<Attempt, Defect> {
     let record: AttemptRecord = toml::from_str(text).map_err(|error| explain(text, &error))?;
-    if record.format != FormatVersion::CURRENT {
-        return Err(wrong_format(record.format));
+    record.format.known()?;
+    if record.format == FormatVersion::FIRST
+        && (record.batch.is_some() || !record.values.is_empty())
+    {
+        return Err(Defect::Damaged("`batch` and `values` are of format 2".into()));
     }
     let attempt = convert::from_record(record).map_err(Defect::Damaged)?;
     check(&attempt).map_err(Defect::Damaged)?;
@@ -206,8 +231,8 @@ fn explain(text: &str, error: &toml::de::Error) -> Defect {
     struct Header {
         format: FormatVersion,
     }
-    match toml::from_str::<Header>(text) {
-        Ok(Header { format }) if format != FormatVersion::CURRENT => wrong_format(format),
+    match toml::from_str::<Header>(text).map(|header| header.format.known()) {
+        Ok(Err(defect)) => defect,
         _ => {
             let line = error.span().map_or(1, |span| {
                 1 + text.as_bytes().iter().take(span.start).filter(|byte| **byte == b'\n').count()
@@ -216,14 +241,6 @@ fn explain(text: &str, error: &toml::de::Error) -> Defect {
             let what = error.message().split(", expected one of").next().unwrap_or_default();
             Defect::Damaged(format!("line {line}: {}", what.trim()))
         }
-    }
-}
-
-fn wrong_format(found: FormatVersion) -> Defect {
-    if found > FormatVersion::CURRENT {
-        Defect::Newer(found)
-    } else {
-        Defect::Damaged(format!("there never was a format {found}"))
     }
 }
 

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::attempt::{Attempt, Samples, Submission};
 use crate::collection::{self, Collection};
 use crate::incoming::{self, Incoming};
+use crate::member::Ids;
 use crate::record::{self, Defect, FormatVersion};
-use crate::{AttemptId, Error};
+use crate::{AttemptId, Error, Member};
 
 const GITIGNORE: &str =
     "# Work in progress and a derived index; the attempts are all there is to keep.
@@ -55,14 +56,17 @@ impl Store {
     }
 
     /// Records an attempt. When this returns, the disk has it.
+    ///
+    /// The id of a batch's member follows from its place, so that two processes at one place write
+    /// one attempt: the second is given what the first recorded.
     pub fn record(&self, submission: Submission) -> Result<Attempt, Error> {
         check_problem_name(&submission.problem)?;
         let failed = |action, path: &Path, error| Error::io(action, path, &self.root, error);
         let incoming = self.incoming();
         incoming::sweep(&incoming);
 
-        let id = AttemptId::new(submission.created, incoming::random());
-        let mut attempt = submission.attempt(id);
+        let mut ids = Ids::of(&submission);
+        let mut attempt = submission.attempt(ids.draw());
         let source = submission.source;
         let samples = SamplesRecord { format: FormatVersion::CURRENT, sizes: submission.samples };
         let samples =
@@ -87,7 +91,10 @@ impl Store {
                     }
                 }
             }
-            attempt.id = AttemptId::new(attempt.created, incoming::random());
+            if let Some(recorded) = self.member(&attempt.id, attempt.batch.as_ref()) {
+                return Ok(recorded);
+            }
+            attempt.id = ids.draw();
         }
         // The two above only matter for a first attempt, but another process's first attempt may
         // not have reached the disk yet either.
@@ -98,6 +105,12 @@ impl Store {
             .and_then(|folders| incoming::sync(folders.iter()));
         synced.map_err(|error| failed("write", &folder, error))?;
         Ok(attempt)
+    }
+
+    /// The attempt of that id, where it is the batch's.
+    fn member(&self, id: &AttemptId, batch: Option<&Member>) -> Option<Attempt> {
+        let there = self.attempt(id).ok()?;
+        (batch.is_some() && there.batch.as_ref() == batch).then_some(there)
     }
 
     /// All attempts of one problem, or of all. A leaderboard that does not exist is empty.
@@ -212,7 +225,7 @@ impl Store {
     }
 
     /// Written once; a user's own changes stay.
-    fn write_git_files(&self) -> io::Result<()> {
+    pub(crate) fn write_git_files(&self) -> io::Result<()> {
         for (name, content) in [(".gitignore", GITIGNORE), (".gitattributes", GITATTRIBUTES)] {
             let place = self.attempts().join(name);
             if !place.exists() {
@@ -230,11 +243,11 @@ pub(crate) fn read_samples(folder: &Path) -> Result<Vec<Samples>, Defect> {
     let text = fs::read(folder.join("samples.json")).map_err(|error| damaged(error.to_string()))?;
     let record: SamplesRecord =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-    match record.format {
-        FormatVersion::CURRENT => Ok(record.sizes),
-        newer if newer > FormatVersion::CURRENT => Err(Defect::Newer(newer)),
-        never => Err(damaged(format!("there never was a format {never}"))),
-    }
+    record.format.known().map_err(|defect| match defect {
+        Defect::Damaged(why) => damaged(why),
+        newer @ Defect::Newer(_) => newer,
+    })?;
+    Ok(record.sizes)
 }
 
 fn write(incoming: &Path, files: &[(&str, &[u8])], place: &Path) -> io::Result<()> {

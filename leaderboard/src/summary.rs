@@ -1,11 +1,13 @@
 //! An attempt without its cases, samples and text: what ten thousand of are read at once, for
 //! boards and histories.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::AttemptId;
 use crate::attempt::{Attempt, Device, Time, Verdict, solution_name};
+use crate::{AttemptId, Member};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,8 +20,11 @@ pub struct Summary {
     pub message: Option<String>,
     pub file: String,
     pub parent: Option<AttemptId>,
+    pub batch: Option<Member>,
+    pub values: BTreeMap<String, String>,
     pub source_hash: String,
     pub device: Device,
+    pub gpu_uuid: Option<String>,
     pub verdict: Verdict,
     pub modelled: bool,
     pub geomean: Option<Time>,
@@ -74,8 +79,11 @@ impl From<&Attempt> for Summary {
             message: attempt.message.clone(),
             file: attempt.file.clone(),
             parent: attempt.parent.clone(),
+            batch: attempt.batch.clone(),
+            values: attempt.values.clone(),
             source_hash: attempt.source_hash.clone(),
             device: outcome.device.clone(),
+            gpu_uuid: outcome.environment.gpu_uuid.clone(),
             verdict: outcome.verdict,
             modelled: outcome.modelled,
             geomean: outcome.geomean,

@@ -3,6 +3,7 @@
 use leaderboard::{Finding, Store};
 use serde::Serialize;
 
+use super::merge;
 use crate::{
     args::LeaderboardAction,
     config::Config,
@@ -17,9 +18,10 @@ struct Audited {
     findings: Vec<Finding>,
 }
 
-pub fn run(action: LeaderboardAction, config: &Config) -> Result<Exit> {
+pub fn run(action: &LeaderboardAction, config: &Config) -> Result<Exit> {
     let store = Store::at(config.leaderboard()?);
     let audited = match action {
+        LeaderboardAction::Merge { folders } => return merge::run(folders, config),
         LeaderboardAction::Verify => {
             Audited { mended: Vec::new(), findings: store.verify()?.findings }
         }

@@ -12,7 +12,7 @@ use crate::{
 pub fn run(bench: &Bench, config: &Config) -> Result<Exit> {
     let sizes: Result<Vec<_>> = bench.sizes.iter().map(|typed| size(typed)).collect();
     let how = solve::How { sizes: &sizes?, ..solve::How::to(Stage::Bench) };
-    solve::each(&bench.solve, how, config, |report| Ok(Shown::of(report)))
+    solve::each(&bench.solve, &how, config, |_, report| Ok(Shown::of(report)))
 }
 
 /// `m=8192,k=8192`; whether the problem has such sizes is its own to say.

@@ -17,5 +17,5 @@ pub fn run(check: &Check, config: &Config) -> Result<Exit> {
     let selection =
         Selection { cases: check.cases.clone(), quick: check.quick, data_seed: check.data_seed };
     let how = solve::How { scrutiny, selection, ..solve::How::to(Stage::Check) };
-    solve::each(&check.solve, how, config, |report| Ok(Shown::of(report)))
+    solve::each(&check.solve, &how, config, |_, report| Ok(Shown::of(report)))
 }

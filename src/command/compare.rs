@@ -104,7 +104,12 @@ fn judged(compared: &judge::compare::Compared) -> Result<Option<Comparison>> {
 
 /// The report as an attempt that is not recorded, for its facts.
 fn attempt(report: &Report) -> Attempt {
-    let provenance =
-        Provenance { author: String::new(), message: None, source: Vec::new(), parent: None };
+    let provenance = Provenance {
+        author: String::new(),
+        message: None,
+        source: Vec::new(),
+        parent: None,
+        batch: None,
+    };
     record::submission(report, provenance).attempt(AttemptId::new(Timestamp::now(), 0))
 }

@@ -3,6 +3,7 @@
 mod attempt;
 mod attempts;
 mod audit;
+mod batch;
 mod bench;
 mod check;
 mod compare;
@@ -18,10 +19,13 @@ mod import;
 mod leaderboard;
 mod list;
 mod man;
+mod merge;
 mod ncu;
 mod new;
+mod plan;
 mod problem;
 mod profile;
+mod queue;
 mod reference;
 mod remeasure;
 mod report;
@@ -51,9 +55,10 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Submit(submit) => submit::run(&submit, config),
         Command::Leaderboard(board) => match board.action {
             None => leaderboard::run(&board, config),
-            Some(action) => audit::run(action, config),
+            Some(action) => audit::run(&action, config),
         },
         Command::History { of, limit } => history::run(of.as_deref(), limit, config),
+        Command::Queue => queue::run(config),
         Command::Attempt { id, source } => attempt::run(&id, source, config),
         Command::Diff { a, b } => diff::run(a.as_deref(), b.as_deref(), config),
         Command::Compare(arguments) => compare::run(&arguments, config),

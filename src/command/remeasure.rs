@@ -46,6 +46,7 @@ pub fn run(problem: Option<&str>, top: usize, config: &Config) -> Result<Exit> {
             message: old.message.clone(),
             source: store.source(&old.id)?,
             parent: Some(old.id.clone()),
+            batch: None,
         };
         let new = store.record(record::submission(&report, provenance))?;
         let verdict = style::paint(style::of(report.verdict), style::symbol(report.verdict));

@@ -62,6 +62,7 @@ impl Solution {
         if let Some(attempt) = &self.attempt {
             run.called = Some(attempt.file.clone());
             run.problem = Some(attempt.problem.clone());
+            run.values.clone_from(&attempt.values);
             run.arch = run.arch.or_else(|| Some(attempt.outcome.device.arch.clone()));
         }
         run

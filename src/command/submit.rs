@@ -2,11 +2,14 @@
 
 use std::{env, fs, process::Command};
 
-use judge::{Report, Stage, device::Scrutiny, report::Verdict};
-use leaderboard::{AttemptId, Store, Summary, board, history, locate};
+use judge::{Report, Stage, report::Verdict};
+use leaderboard::{AttemptId, Member, Store, Summary, board, history, locate};
+use serde::{Deserialize, Serialize};
 
 use super::{
     attempts,
+    batch::Batch,
+    plan::UnderWay,
     solve::{self, Shown},
 };
 use crate::{
@@ -21,38 +24,77 @@ use crate::{
 };
 
 pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
-    let author = author(submit.author.as_deref());
-    let scrutiny = Scrutiny { sanitize: submit.sanitize, ..Scrutiny::default() };
-    let how = solve::How { scrutiny, ..solve::How::to(Stage::Submit) };
-    solve::each(&submit.solve, how, config, |report| {
-        // Nothing was found out about the solution: there is nothing to remember.
-        if report.verdict == Verdict::Interrupted {
-            return Ok(Shown::of(report));
-        }
-        // The result is shown, even where it cannot be kept.
-        recorded(report, submit, &author, config).or_else(|failure| {
-            let not_recorded = Some(failure.message.as_str());
-            let recorded = json::Recorded { not_recorded, ..Default::default() };
-            let json = json::report(report, recorded);
-            Ok(Shown { json, failure: Some(failure), ..Shown::of(report) })
-        })
+    let how = solve::How::to(Stage::Submit);
+    let Some(mut batch) = Batch::prepare(&submit.solve, &how, config)? else {
+        return Ok(Exit::Usage);
+    };
+    let said = Said {
+        author: author(submit.author.as_deref()),
+        message: Some(submit.message.trim().to_owned()).filter(|message| !message.is_empty()),
+    };
+    // One file is either recorded or not; many can be killed in their midst.
+    let run = match batch.tasks().len() {
+        1 => None,
+        _ => Some(UnderWay::begin(&mut batch, &said, config)?),
+    };
+    let exit = batch.run(|index, report| {
+        shown(report, &said, run.as_ref().map(|run| run.member(index)), config)
+    })?;
+    if let Some(run) = run {
+        run.end(exit, config);
+    }
+    Ok(exit)
+}
+
+/// What an author says of a submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    pub author: String,
+    pub message: Option<String>,
+}
+
+/// The report, recorded.
+pub fn shown(
+    report: &Report,
+    said: &Said,
+    member: Option<Member>,
+    config: &Config,
+) -> Result<Shown> {
+    // Nothing was found out about the solution: there is nothing to remember.
+    if report.verdict == Verdict::Interrupted {
+        return Ok(Shown::of(report));
+    }
+    // The result is shown, even where it cannot be kept.
+    recorded(report, said, member, config).or_else(|failure| {
+        let not_recorded = Some(failure.message.as_str());
+        let recorded = json::Recorded { not_recorded, ..Default::default() };
+        let json = json::report(report, recorded);
+        Ok(Shown { json, failure: Some(failure), ..Shown::of(report) })
     })
 }
 
-fn recorded(report: &Report, submit: &Submit, author: &str, config: &Config) -> Result<Shown> {
+fn recorded(
+    report: &Report,
+    said: &Said,
+    member: Option<Member>,
+    config: &Config,
+) -> Result<Shown> {
     let store = Store::at(config.leaderboard()?);
     let mut attempts = attempts::read(config, Some(&report.problem))?.attempts;
-    let parent = history::parent(&attempts, &report.problem, author, &report.file);
+    let parent = history::parent(&attempts, &report.problem, &said.author, &report.file);
     let parent = parent.map(|parent| parent.id.clone());
-    let same_source =
-        history::same_source(&attempts, &report.problem, &report.source_hash).cloned();
+    // Variants of one source are no copies of each other.
+    let same_source = history::same_source(&attempts, &report.problem, &report.source_hash)
+        .filter(|_| report.values.is_empty())
+        .cloned();
     let attempt = store.record(record::submission(
         report,
         Provenance {
-            author: author.to_owned(),
-            message: (!submit.message.trim().is_empty()).then(|| submit.message.clone()),
+            author: said.author.clone(),
+            message: said.message.clone(),
             source: source(report)?,
             parent: parent.clone(),
+            batch: member,
         },
     ))?;
     attempts.push(Summary::from(&attempt));

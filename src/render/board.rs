@@ -131,9 +131,5 @@ fn notes(board: &Board<'_>, ids: &ShortIds) -> Vec<String> {
             notes.push(format!("{own} has the same source as {earlier}"));
         }
     }
-    for row in board.rows.iter().filter(|row| !row.best.reasons.is_empty()) {
-        let found = row.best.reasons.join(", ").replace('_', " ");
-        notes.push(format!("{}: the sanitizer finds {found}", ids.of(&row.best.id)));
-    }
     notes
 }

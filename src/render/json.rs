@@ -27,6 +27,7 @@ pub struct Solved<'a> {
     message: Option<&'a str>,
     nvcc: Option<&'a str>,
     nvcc_flags: &'a [String],
+    values: &'a BTreeMap<String, String>,
     kernels: &'a [KernelFacts],
     cases: Vec<Case<'a>>,
     bench: Vec<Bench<'a>>,
@@ -36,6 +37,7 @@ pub struct Solved<'a> {
     recorded: Recorded<'a>,
     log: &'a str,
     warnings: &'a [String],
+    waited_seconds: f64,
     card: Option<&'a CardReport>,
 }
 
@@ -167,6 +169,7 @@ pub fn solved<'a>(report: &'a Report, recorded: Recorded<'a>) -> Solved<'a> {
         message: report.message.as_deref(),
         nvcc: report.nvcc.as_deref(),
         nvcc_flags: &report.nvcc_flags,
+        values: &report.values,
         kernels: &report.kernels,
         cases: report.cases.iter().map(Case::of).collect(),
         bench: report.bench.iter().map(Bench::of).collect(),
@@ -175,6 +178,7 @@ pub fn solved<'a>(report: &'a Report, recorded: Recorded<'a>) -> Solved<'a> {
         recorded,
         log: &report.log,
         warnings: &report.warnings,
+        waited_seconds: report.waited_seconds,
         card: report.card.as_ref(),
     }
 }

@@ -1,6 +1,7 @@
 //! Types of the libraries become text. Pure functions: what prints it is `terminal`.
 
 pub mod attempt;
+pub mod batch;
 pub mod bench;
 pub mod board;
 pub mod cases;
@@ -12,6 +13,7 @@ pub mod json;
 pub mod markdown;
 pub mod profile;
 pub mod progress;
+pub mod queue;
 pub mod report;
 #[cfg(test)]
 pub mod sample;

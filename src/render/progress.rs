@@ -4,14 +4,15 @@
 
 use std::{
     io::Write as _,
+    path::Path,
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-use judge::Event;
+use judge::{Event, batch::Step};
 
-use super::{style, words};
+use super::{batch, style, words};
 
 /// Our end of the channel; dropping it takes the line away.
 pub struct Progress(Option<(Sender<Line>, JoinHandle<()>)>);
@@ -42,6 +43,24 @@ impl Progress {
             // The thread ends only after this sender is gone.
             let _ = sender.send(line);
         }
+    }
+}
+
+impl Progress {
+    /// How far many files are, and what is done with those that are worked on.
+    pub fn batch<'a>(
+        &self,
+        done: usize,
+        count: usize,
+        running: impl Iterator<Item = (Step, &'a Path)>,
+    ) {
+        let Some((sender, _)) = &self.0 else { return };
+        let name = |file: &'a Path| file.file_name().unwrap_or(file.as_os_str()).display();
+        let running: Vec<String> =
+            running.map(|(step, file)| format!("{} {}", batch::step(step), name(file))).collect();
+        let detail = format!("  {}", running.join(", "));
+        let step = format!("{done} of {count} done");
+        let _ = sender.send(Line { step, detail, afterwards: None });
     }
 }
 
@@ -114,6 +133,7 @@ fn line(event: &Event) -> Option<Line> {
         Event::BenchStarted { name, index, count } => {
             ("timing ".to_owned(), format!("{} of {count}: {name}", index + 1), None)
         }
+        Event::WaitingForGpu => ("waiting for the GPU".to_owned(), String::new(), None),
         Event::CaseFinished(_) | Event::Warning(_) => return None,
     };
     Some(Line { step, detail, afterwards })

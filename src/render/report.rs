@@ -32,6 +32,11 @@ pub fn screen(report: &Report) -> String {
         text.push_str(&format!("\n{}", words::quoted(message)));
     }
     text.push_str(&log(&report.log));
+    if report.waited_seconds >= 1.0 {
+        let waited = words::waited(report.waited_seconds);
+        let waited = format!("  waited {waited} for its turn on the GPU, which counts nowhere");
+        text.push_str(&format!("\n{}\n", style::paint(style::DIM, waited)));
+    }
     for warning in &report.warnings {
         let warning = format!("  {} {warning}", style::paint(style::WARNING, "warning:"));
         text.push_str(&format!("\n{}\n", words::hanging(&warning, 11)));

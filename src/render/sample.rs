@@ -32,6 +32,7 @@ pub fn accepted() -> Report {
         message: None,
         nvcc: Some("13.0.88".into()),
         nvcc_flags: vec!["-O3".into()],
+        values: Default::default(),
         kernels: vec![KernelFacts {
             name: "quantize(const float*, uint8_t*, uint8_t*, size_t)".into(),
             mangled: "_Z8quantizePKfPhS1_m".into(),
@@ -47,6 +48,7 @@ pub fn accepted() -> Report {
         modelled: true,
         log: String::new(),
         warnings: Vec::new(),
+        waited_seconds: 0.0,
         card: None,
     }
 }

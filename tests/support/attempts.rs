@@ -27,6 +27,8 @@ impl Made {
             message: None,
             file: format!("solutions/mxfp4_quantize/{file}"),
             parent: None,
+            batch: None,
+            values: [].into(),
             source: format!("// {file}\nextern \"C\" void solution() {{ run({us}); }}\n").into(),
             outcome: Outcome {
                 device: Device {

@@ -97,6 +97,12 @@ impl Live {
         }
     }
 
+    /// Waits for its end, which must be that.
+    #[track_caller]
+    pub fn wait(mut self, code: i32) {
+        assert_eq!(self.child.wait().expect("its status").code(), Some(code), "{:#?}", self.seen);
+    }
+
     /// Ctrl-C, and its exit code.
     pub fn interrupt(mut self) -> Option<i32> {
         let sent = Command::new("kill").arg("-INT").arg(self.child.id().to_string()).status();

@@ -96,6 +96,12 @@ impl Nibble {
         self.args(arguments)
     }
 
+    /// Another command in the same folder, run to its end, and this one stays as it is.
+    #[track_caller]
+    pub fn beside(&self, arguments: &[&str]) -> Run {
+        self.wait(self.spawn_with(arguments.iter().map(OsString::from)), Instant::now())
+    }
+
     /// Runs it to its end.
     #[track_caller]
     pub fn run(&self) -> Run {
@@ -131,6 +137,10 @@ impl Nibble {
     }
 
     fn spawn(&self) -> Child {
+        self.spawn_with(self.arguments.iter().cloned())
+    }
+
+    fn spawn_with(&self, arguments: impl Iterator<Item = OsString>) -> Child {
         let nibble = env!("CARGO_BIN_EXE_nibble");
         let mut command = match (self.mount, self.reader) {
             (None, None) => Command::new(nibble),
@@ -147,7 +157,7 @@ impl Nibble {
             }
         };
         command
-            .args(&self.arguments)
+            .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod state;
+mod turn;
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ use timing::gpus::{self, Gpu};
 
 pub use self::ceilings::{Ceilings, Measurement};
 pub use self::state::State;
+pub use self::turn::Turn;
 
 /// One GPU of this machine.
 #[derive(Clone, Debug, PartialEq)]

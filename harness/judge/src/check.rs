@@ -4,7 +4,7 @@ use problems::{CaseSpec, Problem};
 
 use crate::report::{CaseReport, Verdict};
 use crate::subject::Subject;
-use crate::{Error, Event, Limits, Selection, races};
+use crate::{Error, Event, Limits, Selection};
 use timing::{Launch, Transfers};
 
 /// Proof that a solution was accepted in every case. Only [`check`] makes one, and `bench` demands
@@ -102,15 +102,6 @@ pub fn check(
         if !matches!(verdict, Verdict::Accepted | Verdict::WrongAnswer) {
             break;
         }
-    }
-    let unexplained = || {
-        let mut wrong = checked.cases.iter().filter(|case| case.verdict != Verdict::Accepted);
-        wrong.all(|case| case.verdict == Verdict::WrongAnswer && case.reasons.is_empty())
-    };
-    if unexplained() {
-        let of_check = checked.cases.len().min(small);
-        let found = races::look(subject, &cases, &mut checked.cases[..of_check])?;
-        checked.warnings.extend(found);
     }
     if let Some(complaint) = subject.dismiss()
         && checked.verdict == Verdict::Accepted

@@ -2,7 +2,8 @@
 
 use crate::bench::{Round, Setup, cases, paired};
 use crate::check::Passed;
-use crate::run::{Prepared, prepare, prove, time};
+use crate::report::Verdict;
+use crate::run::{Prepared, prepare, prove, time, turn};
 use crate::{Config, Error, Event, Report};
 
 /// What came of it. The reports hold each solution's own times; they are not accepted, both, where
@@ -50,6 +51,10 @@ pub fn compare(
                 stage: *stage,
                 limits,
                 ceilings: None,
+            };
+            let Some(_turn) = turn(configs[0], a.uuid.as_deref(), &mut a.report, emit)? else {
+                a.report.verdict = Verdict::Interrupted;
+                return Ok(Compared { a: a.report, b: b.report, sizes });
             };
             let paired = paired(&setup, [one, two], [of_a, of_b], order, emit)?;
             sizes = paired.sizes;

@@ -1,5 +1,7 @@
 //! What to run, where and for how long: all that [`crate::run`] is told.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -31,6 +33,18 @@ pub enum DeviceChoice {
     Cuda(usize),
     /// `mock:FILE.toml`: scripted verdicts and times (`docs/measuring.md` has the format).
     Mock(PathBuf),
+}
+
+/// As it is typed.
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Emulator => f.write_str("emulator"),
+            Self::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            Self::Mock(script) => write!(f, "mock:{}", script.display()),
+        }
+    }
 }
 
 impl FromStr for DeviceChoice {
@@ -116,6 +130,8 @@ pub struct Config {
     pub nvcc: Option<PathBuf>,
     /// For nvcc, before those of the file's directive: of programs only.
     pub flags: Vec<String>,
+    /// Macros of the solution, and what they are set to: TILE and 64.
+    pub values: BTreeMap<String, String>,
     pub limits: Limits,
     pub interrupt: Interrupt,
     /// On the emulator, how closely it looks.
@@ -137,6 +153,7 @@ impl Config {
             sizes: Vec::new(),
             nvcc: None,
             flags: Vec::new(),
+            values: BTreeMap::new(),
             limits: Limits::default(),
             interrupt: Interrupt::default(),
             scrutiny: Scrutiny::default(),

@@ -12,6 +12,8 @@ pub enum Event {
         count: usize,
     },
     CaseFinished(Box<CaseReport>),
+    /// Somebody else times on this GPU; it is done beside nobody.
+    WaitingForGpu,
     /// A size is about to be timed.
     BenchStarted {
         name: String,

@@ -42,7 +42,7 @@ use self::summon::{Silence, confine, out_of_turn, scratch, spawn};
 pub use self::summon::{ceilings, isolation};
 pub use self::trial::Trial;
 pub(crate) use self::trial::blank;
-use crate::device::{Argument, Call, Scrutiny, Target};
+use crate::device::{Argument, Call, Target};
 use crate::ncu::Subpoena;
 use crate::profile::Sources;
 use crate::report::{CaseReport, Verdict};
@@ -129,19 +129,6 @@ impl Judge {
     pub(crate) fn profiling(&mut self) {
         if let Target::Emulator { scrutiny, .. } = &mut self.docket.target {
             scrutiny.profile = true;
-        }
-    }
-
-    /// Another judge of the same solution, whose trials the sanitizer looks at; `None` where the device
-    /// has none, or looks already.
-    pub(crate) fn sanitized(&self) -> Result<Option<Judge>, Error> {
-        let mut docket = self.docket.clone();
-        match &mut docket.target {
-            Target::Emulator { scrutiny, .. } if *scrutiny == Scrutiny::default() => {
-                scrutiny.sanitize = true;
-                Judge::new(docket).map(Some)
-            }
-            _ => Ok(None),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Compile a solution, prove it, time it. Emits [`Event`]s, returns a [`Report`]; never prints,
 //! never stores.
 
+pub mod batch;
 pub mod bench;
 pub mod card;
 pub mod check;
@@ -18,7 +19,6 @@ mod noise;
 mod place;
 pub mod profile;
 pub mod program;
-mod races;
 mod random;
 mod reference;
 pub mod report;
@@ -35,7 +35,7 @@ pub use event::Event;
 pub use noise::{Noise, noise};
 pub use reference::reference;
 pub use report::Report;
-pub use run::run;
+pub use run::{Identity, identity, run};
 pub use selection::Selection;
 pub use toolchain::Interrupt;
 pub use worker::worker_main;

@@ -33,6 +33,7 @@ pub fn reference(
         device: DeviceChoice::Emulator,
         arch: None,
         scrutiny: Scrutiny::default(),
+        values: Default::default(),
         ..config.clone()
     };
     let source = source(problem, kernel)?;

@@ -1,5 +1,7 @@
 //! What came of one solution: the one type that the terminal, `--json` and the pages all read.
 
+use std::collections::BTreeMap;
+
 use ptx::KernelFacts;
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +114,9 @@ pub struct Report {
     /// "13.0.88"; absent where nothing was to be compiled.
     pub nvcc: Option<String>,
     pub nvcc_flags: Vec<String>,
+    /// Macros that were set beside the source, of the flags.
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
     pub kernels: Vec<KernelFacts>,
     pub cases: Vec<CaseReport>,
     pub bench: Vec<BenchReport>,
@@ -120,6 +125,9 @@ pub struct Report {
     /// What the solution printed, capped.
     pub log: String,
     pub warnings: Vec<String>,
+    /// Waited for the turn on the GPU, in no time that is reported elsewhere.
+    #[serde(default)]
+    pub waited_seconds: f64,
     /// Absent unless the device is a GPU.
     pub card: Option<CardReport>,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use problems::Problem;
 
 use crate::bench::{self, Benched, Setup};
-use crate::card::{Card, Ceilings, Measurement, State};
+use crate::card::{Card, Ceilings, Measurement, State, Turn};
 use crate::check::{self, Passed, note};
 use crate::device::mock::{Clock, Mock, Script};
 use crate::judge::{self, Docket, Judge};
@@ -28,17 +28,66 @@ use crate::{Config, DeviceChoice, Error, Event, Report, Stage};
 /// [`Error`] where no verdict could be reached: an unknown problem, no compiler. A solution that
 /// does not compile, crashes or is wrong is a [`Report`] with its verdict.
 pub fn run(config: &Config, emit: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-    let Prepared { problem, gpu, card, subject, mut report, .. } = prepare(config, None, emit)?;
+    let Prepared { problem, gpu, card, uuid, subject, mut report, .. } =
+        prepare(config, None, emit)?;
     if let Some(mut subject) = subject
         && let Some(passed) = prove(config, problem, &mut *subject, &mut report, emit)?
         && config.stage > Stage::Check
     {
+        let Some(_turn) = turn(config, uuid.as_deref(), &mut report, emit)? else {
+            report.verdict = Verdict::Interrupted;
+            return Ok(report);
+        };
         if let (Some(card), Some(about)) = (&card, &mut report.card) {
             about.ceilings = Some(ceilings(config, card, about.before.as_ref())?);
         }
         time(config, (problem, &gpu), &mut *subject, &passed, &mut report, emit)?;
     }
     Ok(report)
+}
+
+/// What a run would be of, known before anything is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub problem: String,
+    pub revision: u32,
+    pub source_hash: String,
+    pub device: DeviceInfo,
+}
+
+/// What `config` asks to be run, and where.
+///
+/// # Errors
+///
+/// [`Error`] where it could not be run.
+pub fn identity(config: &Config) -> Result<Identity, Error> {
+    let (source, directives, problem) = read(config)?;
+    let device = match &config.device {
+        DeviceChoice::Mock(script) => Script::read(script)?.device(),
+        _ => Place::find(config, &directives, &problem.manifest().arch, &mut |_| ())?.info(),
+    };
+    Ok(Identity {
+        problem: problem.name().to_owned(),
+        revision: problem.manifest().revision,
+        source_hash: source.hash,
+        device,
+    })
+}
+
+/// Waits until nobody else times on the GPU of that UUID; `None` when interrupted. Where there is
+/// no GPU there is nothing to wait for.
+pub(crate) fn turn(
+    config: &Config,
+    uuid: Option<&str>,
+    report: &mut Report,
+    emit: &mut dyn FnMut(Event),
+) -> Result<Option<Option<Turn>>, Error> {
+    let Some(uuid) = uuid else { return Ok(Some(None)) };
+    let turn = Turn::take(uuid, &config.interrupt, &mut || emit(Event::WaitingForGpu))?;
+    if let Some(turn) = &turn {
+        report.waited_seconds = turn.waited.as_secs_f64();
+    }
+    Ok(turn.map(Some))
 }
 
 /// What the card's memory does: measured by the first bench on it, and known ever after.
@@ -68,6 +117,8 @@ pub(crate) struct Prepared {
     pub gpu: Gpu,
     /// Where the device is a GPU of this machine.
     pub card: Option<Card>,
+    /// Of the GPU on which nobody else may time meanwhile.
+    pub uuid: Option<String>,
     /// Absent where it does not compile, which the report then says.
     pub subject: Option<Box<dyn Subject>>,
     pub report: Report,
@@ -86,15 +137,11 @@ pub(crate) fn prepare(
     if let DeviceChoice::Mock(script) = &config.device {
         let script = Script::read(script)?;
         let gpu = place::gpu(&script.arch)?.clone();
-        let device = DeviceInfo {
-            kind: DeviceKind::Mock,
-            name: script.name.clone(),
-            arch: script.arch.clone(),
-        };
+        let device = script.device();
         let clock = clock.map_or_else(|| Clock::new(&script), Ok)?;
-        let mock =
-            Mock::new(&script, Path::new(&config.name()), clock.clone(), config.interrupt.clone())?;
+        let mock = Mock::new(&script, config, clock.clone())?;
         let mut report = blank(config, problem, &source, device);
+        report.nvcc_flags = directives.nvcc;
         let mut subject: Option<Box<dyn Subject>> = None;
         match mock.compile() {
             Ok(()) => subject = Some(Box::new(mock)),
@@ -103,7 +150,15 @@ pub(crate) fn prepare(
                 report.message = Some(message);
             }
         }
-        return Ok(Prepared { problem, gpu, card: None, subject, report, clock: Some(clock) });
+        return Ok(Prepared {
+            problem,
+            gpu,
+            card: None,
+            uuid: script.uuid,
+            subject,
+            report,
+            clock: Some(clock),
+        });
     }
     let mut warn = |warning| emit(Event::Warning(warning));
     let place = Place::find(config, &directives, &problem.manifest().arch, &mut warn)?;
@@ -117,14 +172,17 @@ pub(crate) fn prepare(
         before: State::read(&card.uuid),
         ..CardReport::default()
     });
-    Ok(Prepared { problem, gpu, card, subject, report, clock: None })
+    let uuid = card.as_ref().map(|card| card.uuid.clone());
+    Ok(Prepared { problem, gpu, card, uuid, subject, report, clock: None })
 }
 
 /// The file, what it says of itself, and the problem it solves.
 fn read(config: &Config) -> Result<(Source, Directives, &'static Problem), Error> {
     let source = Source::read(&config.file).map_err(|error| Error::Usage(error.to_string()))?;
-    let directives = Directives::parse(&source.text)
+    let mut directives = Directives::parse(&source.text)
         .map_err(|error| Error::Usage(format!("{}: {error}", config.file.display())))?;
+    let defines = config.values.iter().map(|(name, value)| format!("-D{name}={value}"));
+    directives.nvcc.extend(defines);
     let problem = problem(config, &directives, &source.path)?;
     Ok((source, directives, problem))
 }
@@ -182,12 +240,14 @@ pub(crate) fn blank(
         message: None,
         nvcc: None,
         nvcc_flags: Vec::new(),
+        values: config.values.clone(),
         kernels: Vec::new(),
         cases: Vec::new(),
         bench: Vec::new(),
         geomean_us: None,
         log: String::new(),
         warnings: Vec::new(),
+        waited_seconds: 0.0,
         card: None,
     }
 }

@@ -31,16 +31,6 @@ pub trait Subject {
 
     /// What the solution printed so far.
     fn log(&self) -> String;
-
-    /// The same solution in a process of its own, looked at by the sanitizer; `None` where the device
-    /// has none, or looks already.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Machine`] where this machine cannot.
-    fn sanitized(&self) -> Result<Option<Box<dyn Subject>>, Error> {
-        Ok(None)
-    }
 }
 
 /// How calls are timed.
@@ -81,9 +71,5 @@ impl Subject for Judge {
 
     fn log(&self) -> String {
         Judge::log(self)
-    }
-
-    fn sanitized(&self) -> Result<Option<Box<dyn Subject>>, Error> {
-        Ok(Judge::sanitized(self)?.map(|judge| Box::new(judge) as Box<dyn Subject>))
     }
 }

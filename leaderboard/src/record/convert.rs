@@ -4,8 +4,9 @@ use toml::value::Datetime;
 
 use super::{
     AttemptRecord, CaseRecord, CountersRecord, DeviceRecord, EnvironmentRecord, FormatVersion,
-    KernelRecord, SizeRecord, ToolchainRecord,
+    KernelRecord, MemberRecord, SizeRecord, ToolchainRecord,
 };
+use crate::Member;
 use crate::attempt::{
     Attempt, Case, Counters, Device, Environment, Kernel, Outcome, Size, Time, Toolchain,
 };
@@ -30,6 +31,8 @@ pub(super) fn to_record(attempt: &Attempt) -> AttemptRecord {
         geomean_us: outcome.geomean.map(|time| time.us),
         geomean_interval_us: outcome.geomean.map(|time| time.interval_us),
         fault: outcome.fault.clone(),
+        values: attempt.values.clone(),
+        batch: attempt.batch.clone().map(|Member { run, index }| MemberRecord { run, index }),
         device: DeviceRecord {
             kind: outcome.device.kind,
             name: outcome.device.name.clone(),
@@ -74,6 +77,8 @@ pub(super) fn from_record(record: AttemptRecord) -> Result<Attempt, String> {
         message: record.message,
         file: record.file,
         parent: record.parent,
+        batch: record.batch.map(|MemberRecord { run, index }| Member { run, index }),
+        values: record.values,
         source_hash: record.source_hash,
         outcome: Outcome {
             device: Device {

@@ -53,8 +53,8 @@ fn rewrite(file: &Path, change: impl FnOnce(String) -> String) {
 fn a_newer_attempt_is_named_and_skipped() {
     let (_folder, store, first, second) = two();
     let file = store.folder(&first.id).unwrap().join("attempt.toml");
-    rewrite(&file, |text| text.replace("format = 1", "format = 2\nmood = \"good\""));
-    let newer = Defect::Newer(FormatVersion(2));
+    rewrite(&file, |text| text.replace("format = 2", "format = 3\nmood = \"good\""));
+    let newer = Defect::Newer(FormatVersion(3));
 
     let read = store.read(None).unwrap();
     assert_eq!(read.attempts.len(), 1);
@@ -63,7 +63,7 @@ fn a_newer_attempt_is_named_and_skipped() {
     assert_eq!(read.unreadable[0].defect, newer);
     assert_eq!(
         newer.to_string(),
-        "written by a newer nibble (format 2, this one reads 1); update nibble"
+        "written by a newer nibble (format 3, this one reads 2); update nibble"
     );
     assert!(matches!(store.attempt(&first.id), Err(Error::Unreadable { .. })));
     assert_eq!(flaws(&store), [Flaw::Attempt(newer)]);
@@ -72,7 +72,7 @@ fn a_newer_attempt_is_named_and_skipped() {
 
     // A newer file whose keys happen to be all known is newer nevertheless.
     rewrite(&file, |text| text.replace("mood = \"good\"\n", ""));
-    assert_eq!(flaws(&store), [Flaw::Attempt(Defect::Newer(FormatVersion(2)))]);
+    assert_eq!(flaws(&store), [Flaw::Attempt(Defect::Newer(FormatVersion(3)))]);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn damage_says_what_and_where() {
         of(&good.replace("geomean_us = 20.0\n", "")),
         of(&good.replace("2026-08-12T14", "2026-08-12T25")),
         of(&good.replace("2026-08-12T14:30:15.123Z", "2026-08-12")),
-        of(&good.replace("format = 1", "format = 0")),
+        of(&good.replace("format = 2", "format = 0")),
         of(&good.replace(first.id.as_str(), "20260812-143015-zzzzzz")),
         of(&good.replace("\"mxfp4_quantize\"", "\"nvfp4_gemv\"")),
     ];
@@ -122,7 +122,7 @@ fn verify_finds_everything_and_repair_mends_what_it_may() {
     let one = store.folder(&first.id).unwrap();
     let two = store.folder(&second.id).unwrap();
     rewrite(&one.join("solution.cu"), |text| text + "// touched");
-    rewrite(&one.join("samples.json"), |text| text.replace("\"format\":1", "\"format\":9"));
+    rewrite(&one.join("samples.json"), |text| text.replace("\"format\":2", "\"format\":9"));
     fs::remove_file(two.join("solution.cu")).unwrap();
     fs::write(two.join("samples.json"), "[]").unwrap();
     fs::write(attempts.join("notes.txt"), "").unwrap();

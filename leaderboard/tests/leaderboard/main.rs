@@ -5,6 +5,7 @@ mod compare;
 mod crash;
 mod damage;
 mod history;
+mod member;
 mod merge;
 mod refused;
 mod sample;

@@ -1,9 +1,9 @@
-//! Two people record into clones of one leaderboard; git merges them by itself.
+//! Two people record into leaderboards of their own, which become one: by git, and by nibble.
 
 use std::path::Path;
 use std::process::Command;
 
-use leaderboard::Store;
+use leaderboard::{Flaw, Store};
 
 use crate::sample::{later, submission};
 
@@ -52,4 +52,52 @@ fn clones_merge_without_conflicts() {
     assert_eq!(store.verify().unwrap().findings, []);
     let tracked = git(&ours, &["ls-files"]);
     assert!(!tracked.contains(".index") && !tracked.contains(".incoming"), "{tracked}");
+}
+
+#[test]
+fn what_is_new_and_sound_is_taken_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (Store::at(folder.path().join("a")), Store::at(folder.path().join("b")));
+    let mine = ours.record(submission()).unwrap();
+    let new: Vec<_> = (1..5)
+        .map(|second| {
+            let mut one = submission();
+            one.created = later(second);
+            theirs.record(one).unwrap().id
+        })
+        .collect();
+    // Edited afterwards, and a time nobody took.
+    let edited = theirs.folder(&new[0]).unwrap().join("solution.cu");
+    std::fs::write(edited, "// faster").unwrap();
+    let merged = ours.merge(&theirs).unwrap();
+    assert_eq!(merged.taken["mxfp4_quantize"], new[1..]);
+    assert_eq!(merged.left.len(), 1);
+    assert_eq!(merged.left[0].flaw, Flaw::SourceChanged);
+    assert_eq!(ours.read(None).unwrap().attempts.len(), 4);
+    assert_eq!(ours.verify().unwrap().findings, []);
+    assert_eq!(ours.source(&new[1]).unwrap(), theirs.source(&new[1]).unwrap());
+
+    let again = ours.merge(&theirs).unwrap();
+    assert_eq!((again.count(), again.known, again.left.len()), (0, 3, 1));
+
+    // An id that means something else there: neither is changed.
+    let copy = theirs.root().join("attempts/mxfp4_quantize").join(mine.id.as_str());
+    std::fs::create_dir(&copy).unwrap();
+    for file in ["attempt.toml", "solution.cu", "samples.json"] {
+        let text = std::fs::read_to_string(ours.folder(&mine.id).unwrap().join(file)).unwrap();
+        std::fs::write(copy.join(file), text.replace("author = \"Ada\"", "author = \"Eve\""))
+            .unwrap();
+    }
+    let third = ours.merge(&theirs).unwrap();
+    assert!(third.left.iter().any(|finding| finding.flaw == Flaw::Taken), "{third:?}");
+    assert_eq!(ours.attempt(&mine.id).unwrap(), mine);
+}
+
+#[test]
+fn a_folder_that_is_no_leaderboard_has_nothing_to_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = Store::at(folder.path().join("a"));
+    let merged = ours.merge(&Store::at(folder.path().join("nowhere"))).unwrap();
+    assert_eq!((merged.count(), merged.known), (0, 0));
+    assert!(!ours.root().exists());
 }

@@ -243,7 +243,7 @@ pub(super) fn combine(processes: &[Vec<f64>], confidence: f64, noisy: Option<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Interrupt;
+    use crate::Config;
     use crate::device::mock::{Clock, Mock, Script};
 
     /// Whether the interval holds the truth is what it is for. Stopping as soon as it is narrow
@@ -257,9 +257,8 @@ mod tests {
                  [[solution]]\ntime_us = 100.0\nnoise = 0.02\n"
             );
             let script: Script = toml::from_str(&text).unwrap();
-            let file = std::path::Path::new("x.cu");
             let clock = Clock::new(&script).unwrap();
-            let mock = Mock::new(&script, file, clock, Interrupt::default()).unwrap();
+            let mock = Mock::new(&script, &Config::new("x.cu", Stage::Submit), clock).unwrap();
             let rule = MedianWithin::new(0.005, Duration::MAX);
             let process = || {
                 let mut series = Series::default();

@@ -15,9 +15,9 @@ use serde::Deserialize;
 
 use super::{Sample, Temperature};
 use crate::judge::{Trial, blank};
-use crate::report::Verdict;
+use crate::report::{DeviceInfo, DeviceKind, Verdict};
 use crate::subject::{Manner, Subject, Timed};
-use crate::{Error, Interrupt};
+use crate::{Config, Error, Interrupt};
 
 /// The file.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,6 +26,8 @@ pub struct Script {
     pub name: String,
     pub arch: String,
     pub seed: Option<u64>,
+    /// Of a card on which one run is timed at a time, whichever process it is.
+    pub uuid: Option<String>,
     #[serde(default)]
     solution: Vec<Solution>,
 }
@@ -34,6 +36,9 @@ pub struct Script {
 #[serde(deny_unknown_fields)]
 struct Solution {
     file: Option<String>,
+    /// Macros that must be set so.
+    #[serde(default)]
+    values: BTreeMap<String, String>,
     #[serde(default = "accepted")]
     verdict: Verdict,
     message: Option<String>,
@@ -77,6 +82,11 @@ impl Script {
             }
         }
         Ok(script)
+    }
+
+    pub fn device(&self) -> DeviceInfo {
+        let (name, arch) = (self.name.clone(), self.arch.clone());
+        DeviceInfo { kind: DeviceKind::Mock, name, arch }
     }
 }
 
@@ -131,20 +141,20 @@ pub struct Mock {
 }
 
 impl Mock {
-    /// The entry of `script` for the file.
+    /// The entry of `script` for the file and its macros.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] where it has none.
-    pub fn new(
-        script: &Script,
-        file: &Path,
-        clock: Clock,
-        interrupt: Interrupt,
-    ) -> Result<Self, Error> {
+    pub fn new(script: &Script, config: &Config, clock: Clock) -> Result<Self, Error> {
+        let (file, interrupt) = (PathBuf::from(config.name()), config.interrupt.clone());
         let fits = |solution: &&Solution| {
             let name = solution.file.as_ref().map(PathBuf::from);
             name.is_none_or(|name| file.file_name() == name.file_name())
+                && solution
+                    .values
+                    .iter()
+                    .all(|(name, value)| config.values.get(name) == Some(value))
         };
         let solution = script.solution.iter().find(fits).cloned().ok_or_else(|| {
             Error::Usage(format!("the mock script has no [[solution]] for {}", file.display()))
@@ -229,11 +239,12 @@ impl Subject for Mock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Stage;
     use timing::stats::{mad, median};
 
     fn put(script: &Script, file: &str) -> Mock {
         let clock = Clock::new(script).unwrap();
-        Mock::new(script, Path::new(file), clock, Interrupt::default()).unwrap()
+        Mock::new(script, &Config::new(file, Stage::Submit), clock).unwrap()
     }
 
     fn mock(solution: &str) -> Mock {
@@ -248,7 +259,9 @@ mod tests {
         let page = include_str!("../../../../docs/measuring.md");
         let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
         let script: Script = toml::from_str(text).unwrap();
-        let mock = put(&script, "fast.cu");
+        let values = [("TILE".to_owned(), "64".to_owned())].into();
+        let config = Config { values, ..Config::new("fast.cu", Stage::Submit) };
+        let mock = Mock::new(&script, &config, Clock::new(&script).unwrap()).unwrap();
         assert!((mock.sample("1024x1024") / 8e3 - 1.0).abs() < 0.5);
     }
 

@@ -1,0 +1,318 @@
+//! The files of one command: worked on beside each other, shown in the order in which they were given.
+
+use std::{collections::BTreeMap, num::NonZero, ops::ControlFlow, path::PathBuf, time::Duration};
+
+use judge::{
+    Event, Interrupt, Report, Stage,
+    batch::{self, Journal, News, Step},
+};
+
+use super::{
+    attempts,
+    solution::Solution,
+    solve::{self, How, Shown},
+};
+use crate::{
+    args::Solve,
+    config::Config,
+    exit::{Exit, Failure, Result},
+    interrupt, record,
+    render::{
+        batch::{self as screen, Settled},
+        json,
+        progress::Progress,
+    },
+};
+
+/// What a command was given, looked at and not begun.
+pub struct Batch<'a> {
+    config: &'a Config,
+    tasks: Vec<Task>,
+    jobs: NonZero<usize>,
+    interrupt: Interrupt,
+    /// Where others read how far it is.
+    pub journal: Option<Journal>,
+}
+
+/// One file to run.
+pub struct Task {
+    /// As it was typed.
+    pub file: PathBuf,
+    pub run: judge::Config,
+    /// An attempt that makes the run unnecessary.
+    pub settled: Option<Settled>,
+}
+
+/// What came of a task, until it is its turn to be shown.
+enum Outcome {
+    Shown { shown: Shown, line: screen::Line },
+    Failed(Failure),
+}
+
+impl<'a> Batch<'a> {
+    /// All files are looked at before the first one runs. `None` where one cannot be run: then that
+    /// has been told, and nothing runs.
+    pub fn prepare(solve: &Solve, how: &How, config: &'a Config) -> Result<Option<Self>> {
+        let find = |file: &PathBuf| match how.stage {
+            // What is recorded is a file of the author's.
+            Stage::Submit => Solution::file(file),
+            _ => Solution::find(file, config),
+        };
+        let found: Vec<Result<Solution>> = solve.files.iter().map(find).collect();
+        if found.iter().any(Result::is_err) {
+            refuse(&solve.files, found, config)?;
+            return Ok(None);
+        }
+        let interrupt = interrupt::install();
+        let tasks = solve.files.iter().zip(found.into_iter().flatten()).map(|(file, solution)| {
+            let mut run = solution.configured(how.stage, &interrupt, config);
+            if solve.problem.is_some() {
+                run.problem.clone_from(&solve.problem);
+            }
+            run.selection.clone_from(&how.selection);
+            run.sizes = how.sizes.to_vec();
+            run.scrutiny = how.scrutiny;
+            if let Some(seconds) = solve.time_limit {
+                run.limits.check = Some(Duration::from_secs(seconds));
+            }
+            Task { file: file.clone(), run, settled: None }
+        });
+        let jobs = solve.many.jobs.unwrap_or_else(batch::usual_jobs);
+        let mut batch = Self { config, tasks: tasks.collect(), jobs, interrupt, journal: None };
+        if solve.many.skip_known {
+            batch.skip_known()?;
+        }
+        Ok(Some(batch))
+    }
+
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    pub fn settle(&mut self, index: usize, settled: Settled) {
+        if let Some(task) = self.tasks.get_mut(index) {
+            task.settled = Some(settled);
+        }
+    }
+
+    /// Leaves out what the leaderboard has of the same problem, source, values and device.
+    fn skip_known(&mut self) -> Result<()> {
+        let attempts = attempts::read(self.config, None)?.attempts;
+        for task in &mut self.tasks {
+            // Why it cannot be run is said when it is its turn.
+            let Ok(wanted) = judge::identity(&task.run) else { continue };
+            let device = record::device(&wanted.device);
+            let known = attempts.iter().rev().find(|attempt| {
+                attempt.source_hash == wanted.source_hash
+                    && attempt.values == task.run.values
+                    && attempt.problem == wanted.problem
+                    && attempt.revision == wanted.revision
+                    && attempt.device == device
+            });
+            task.settled = known.map(|known| Settled::Known(Box::new(known.clone())));
+        }
+        Ok(())
+    }
+
+    /// Runs what is not settled and prints what `show` makes of each report, which it is given as
+    /// soon as there is one. The exit code is the worst of all files'.
+    ///
+    /// What ends one file may end all: a machine that lacks something lacks it for the next file
+    /// too, and Ctrl-C is meant for the command.
+    pub fn run(mut self, mut show: impl FnMut(usize, &Report) -> Result<Shown>) -> Result<Exit> {
+        let mut journal = self.journal.take();
+        let todo: Vec<usize> =
+            (0..self.tasks.len()).filter(|index| self.tasks[*index].settled.is_none()).collect();
+        let runs: Vec<judge::Config> =
+            todo.iter().map(|index| self.tasks[*index].run.clone()).collect();
+        let mut shower = Shower::new(&self.tasks, self.config);
+        shower.print()?;
+        let mut stopped: Option<Failure> = None;
+        let mut broken: Option<Failure> = None;
+        batch::batch(&runs, self.jobs, &mut |place, news| {
+            let index = todo[place];
+            let finished = match news {
+                News::Event(event) => {
+                    if let (Some(journal), Some(step)) = (&mut journal, Step::of(&event)) {
+                        journal.note(index, step);
+                    }
+                    shower.event(index, &event);
+                    return ControlFlow::Continue(());
+                }
+                News::Finished(finished) => *finished,
+            };
+            let outcome = match finished.map_err(Failure::from) {
+                Ok(report) => show(index, &report).map(|shown| {
+                    let line = screen::Line::of(&report);
+                    Outcome::Shown { shown, line }
+                }),
+                Err(_) if self.interrupt.raised() => Ok(Outcome::Failed(Failure::interrupted())),
+                Err(failure) => Ok(Outcome::Failed(failure)),
+            };
+            if let Some(journal) = &mut journal {
+                journal.note(index, Step::Done);
+            }
+            match outcome.and_then(|outcome| {
+                if let Outcome::Failed(failure) = &outcome
+                    && failure.exit > Exit::Usage
+                {
+                    stopped.get_or_insert_with(|| failure.clone());
+                }
+                shower.put(index, outcome)
+            }) {
+                Ok(()) => {}
+                Err(failure) => broken = Some(failure),
+            }
+            if self.interrupt.raised() {
+                stopped.get_or_insert_with(Failure::interrupted);
+            }
+            match stopped.is_some() || broken.is_some() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        match broken {
+            Some(failure) => Err(failure),
+            None => shower.end(stopped),
+        }
+    }
+}
+
+/// Prints what came of each task when all before it are printed.
+struct Shower<'a> {
+    config: &'a Config,
+    tasks: &'a [Task],
+    outcomes: BTreeMap<usize, Outcome>,
+    /// How many are printed.
+    printed: usize,
+    finished: usize,
+    running: BTreeMap<usize, Step>,
+    summary: Vec<screen::Line>,
+    worst: Exit,
+    progress: Option<Progress>,
+}
+
+impl<'a> Shower<'a> {
+    fn new(tasks: &'a [Task], config: &'a Config) -> Self {
+        Self {
+            config,
+            tasks,
+            outcomes: BTreeMap::new(),
+            printed: 0,
+            finished: tasks.iter().filter(|task| task.settled.is_some()).count(),
+            running: BTreeMap::new(),
+            summary: Vec::new(),
+            worst: Exit::Accepted,
+            progress: None,
+        }
+    }
+
+    fn event(&mut self, index: usize, event: &Event) {
+        let progress = self.progress.get_or_insert_with(|| self.config.terminal.progress());
+        let Some(step) = Step::of(event).filter(|_| self.tasks.len() > 1) else {
+            return progress.event(event);
+        };
+        self.running.insert(index, step);
+        let running = self.running.iter();
+        let running = running.map(|(index, step)| (*step, self.tasks[*index].file.as_path()));
+        progress.batch(self.finished, self.tasks.len(), running);
+    }
+
+    fn put(&mut self, index: usize, outcome: Outcome) -> Result<()> {
+        self.running.remove(&index);
+        self.finished += 1;
+        self.outcomes.insert(index, outcome);
+        self.print()
+    }
+
+    /// What is next, as far as it is known.
+    fn print(&mut self) -> Result<()> {
+        while self.tasks.get(self.printed).is_some_and(|task| task.settled.is_some())
+            || self.outcomes.contains_key(&self.printed)
+        {
+            self.print_one(self.printed)?;
+            self.printed += 1;
+        }
+        Ok(())
+    }
+
+    /// What came of a task; nothing where nothing did.
+    fn print_one(&mut self, index: usize) -> Result<()> {
+        let (task, config) = (&self.tasks[index], self.config);
+        self.progress = None;
+        let gap = if index > 0 { "\n" } else { "" };
+        match (&task.settled, self.outcomes.remove(&index)) {
+            (Some(settled), _) => {
+                let line =
+                    screen::Line::settled(&task.file, settled, &attempts::short_ids(config)?);
+                config.terminal.print(&match config.json {
+                    true => screen::settled_json(&task.file, settled),
+                    false => format!("{gap}{line}"),
+                })?;
+                self.worst = self.worst.max(solve::exit(line.verdict));
+                self.summary.push(line);
+            }
+            (None, Some(Outcome::Shown { shown, line })) => {
+                self.worst = self.worst.max(solve::exit(line.verdict));
+                config.terminal.print(&match config.json {
+                    true => shown.json,
+                    false => format!("{gap}{}", shown.screen),
+                })?;
+                if let Some(failure) = shown.failure {
+                    self.worst = self.worst.max(failure.exit);
+                    if !config.json {
+                        failure.report(false, &config.terminal);
+                    }
+                }
+                self.summary.push(line);
+            }
+            (None, Some(Outcome::Failed(failure))) => {
+                self.worst = self.worst.max(failed(&task.file, &failure, config)?);
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// The tasks that were not begun have the fate of what ended them.
+    fn end(mut self, stopped: Option<Failure>) -> Result<Exit> {
+        for index in self.printed..self.tasks.len() {
+            if let Some(failure) = stopped.as_ref().filter(|_| self.config.json) {
+                let unbegun = || Outcome::Failed(failure.clone());
+                self.outcomes.entry(index).or_insert_with(unbegun);
+            }
+            self.print_one(index)?;
+        }
+        self.progress = None;
+        if self.tasks.len() > 1 && !self.config.json {
+            self.config.terminal.print(&screen::summary(&self.summary))?;
+        }
+        Ok(self.worst.max(stopped.map_or(Exit::Accepted, |failure| failure.exit)))
+    }
+}
+
+/// Nothing runs. People read of the files that cannot, programs get an object for each.
+fn refuse(files: &[PathBuf], found: Vec<Result<Solution>>, config: &Config) -> Result<()> {
+    for (file, found) in files.iter().zip(found) {
+        match found {
+            Err(failure) => {
+                failed(file, &failure, config)?;
+            }
+            Ok(_) if config.json => {
+                let failure = Failure::usage("not run, because another file cannot be read");
+                failed(file, &failure, config)?;
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Shows why a file has no report, where the other results are shown.
+fn failed(file: &std::path::Path, failure: &Failure, config: &Config) -> Result<Exit> {
+    if config.json {
+        config.terminal.print(&json::failure(Some(&file.display().to_string()), failure))?;
+        return Ok(failure.exit);
+    }
+    Ok(failure.report(false, &config.terminal))
+}
