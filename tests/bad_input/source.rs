@@ -1,6 +1,6 @@
 //! Solutions that do not become a library.
 
-use super::screen_of;
+use super::{check, screen_of};
 use crate::support::Nibble;
 
 #[test]
@@ -46,4 +46,30 @@ fn unknown_directive() {
 #[test]
 fn forbidden_flag() {
     insta::assert_snapshot!(screen_of("forbidden_flag.cu", 2));
+}
+
+/// FP4 conversions are of sm_100a; sm_100 has none.
+#[test]
+fn an_architecture_without_its_letter() {
+    const PROGRAM: &str = "//! arch = \"sm_100\"\n#include <cstddef>\n#include <cstdint>\n\
+        __global__ void quantize(const float* a, uint8_t* q) {\n  unsigned short code;\n  \
+        asm(\"{ .reg .b8 t; cvt.rn.satfinite.e2m1x2.f32 t, %1, %2; cvt.u16.u8 %0, t; }\"\n      \
+        : \"=h\"(code) : \"f\"(a[0]), \"f\"(a[1]));\n  q[0] = code;\n}\n\
+        extern \"C\" void solution(const float* a, uint8_t* q, uint8_t* scale, size_t m, size_t k) {\n  \
+        quantize<<<1, 1>>>(a, q);\n}\n";
+    insta::assert_snapshot!(check(PROGRAM).run().code(1).fits().screen());
+}
+
+#[test]
+fn a_directive_without_quotes() {
+    insta::assert_snapshot!(check("//! arch = sm_100a\n").run().code(2).fits().screen());
+}
+
+#[test]
+fn flags_that_are_directives_or_not_needed() {
+    for flag in ["-arch=sm_90a", "-O3"] {
+        let program = format!("//! nvcc = [\"{flag}\"]\n");
+        let name = format!("the_flag{flag}");
+        insta::assert_snapshot!(name, check(&program).run().code(2).fits().screen());
+    }
 }

@@ -29,13 +29,22 @@ const LIBRARIES: [&str; 10] = [
 ];
 
 /// What the compiler cannot know about this one.
-fn hint(message: &str) -> Option<&'static str> {
+fn hint(message: &str, arch: &str) -> Option<String> {
     if message.contains("requires separate compilation mode") {
-        return Some("nibble does not do that: no kernel can launch another");
+        return Some("nibble does not do that: no kernel can launch another".to_owned());
+    }
+    // Wgmma, tcgen05 and FP4 conversions are of one architecture, not of its successors: sm_90a, not sm_90.
+    if message.contains("not supported on .target")
+        && arch.ends_with(|last: char| last.is_ascii_digit())
+        && ["sm_90", "sm_10", "sm_11", "sm_12"].iter().any(|family| arch.starts_with(family))
+    {
+        return Some(format!(
+            "{arch} lacks what only {arch}a has: write //! arch = \"{arch}a\", or --arch {arch}a"
+        ));
     }
     let header = message.strip_suffix(": No such file or directory")?;
     let library = LIBRARIES.iter().any(|library| header.starts_with(library));
-    library.then_some("it comes with NVIDIA's whole toolkit, whose nvcc `--nvcc` names")
+    library.then(|| "it comes with NVIDIA's whole toolkit, whose nvcc `--nvcc` names".to_owned())
 }
 
 /// Which kind of failure it was.
@@ -84,7 +93,7 @@ pub fn explain(
         diagnostic.column = None;
     }
     for diagnostic in &mut diagnostics {
-        diagnostic.notes.extend(hint(&diagnostic.message).map(str::to_owned));
+        diagnostic.notes.extend(hint(&diagnostic.message, request.arch));
     }
     Rejected { diagnostics, raw }
 }
