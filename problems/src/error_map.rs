@@ -18,6 +18,14 @@ pub(crate) struct ErrorMap {
 const LINES: usize = 16;
 const LETTERS: usize = 64;
 
+/// What a letter of the drawing says of the elements it stands for.
+const LEGEND: [(char, &str); 4] = [
+    ('.', "right"),
+    ('-', "under a tenth wrong"),
+    ('+', "part wrong"),
+    ('#', "over nine tenths wrong"),
+];
+
 impl ErrorMap {
     pub fn new(rows: usize, columns: usize) -> ErrorMap {
         ErrorMap {
@@ -97,12 +105,21 @@ impl ErrorMap {
         }
     }
 
-    /// Sentence and drawing, for a report.
+    /// Sentence, drawing and what the drawing's letters mean, for a report.
     pub fn picture(&self) -> Vec<String> {
-        [format!("wrong: {}", self.sentence())].into_iter().chain(self.drawing()).collect()
+        let drawing = self.drawing();
+        let occurs = |letter: char| drawing.iter().any(|line| line.contains(letter));
+        let meanings: Vec<String> = LEGEND
+            .iter()
+            .filter(|(letter, _)| occurs(*letter))
+            .map(|(letter, meaning)| format!("{letter} {meaning}"))
+            .collect();
+        // Where all is wrong, or right, the sentence has said it.
+        let legend = (meanings.len() > 1).then(|| meanings.join("   "));
+        [format!("wrong: {}", self.sentence())].into_iter().chain(drawing).chain(legend).collect()
     }
 
-    /// The matrix seen from afar: `.` right, `-` a few wrong, `+` many, `#` all.
+    /// The matrix seen from afar, in the letters of [`LEGEND`].
     pub fn drawing(&self) -> Vec<String> {
         let (lines, letters) = self.drawn();
         let (rows, columns) = (self.by_row.len(), self.by_column.len());
@@ -242,7 +259,11 @@ mod tests {
 
     #[test]
     fn the_drawing_shows_them() {
-        let drawing = map(|row, column| row >= 20 && column < 48).drawing();
+        let map_of_half = map(|row, column| row >= 20 && column < 48);
+        let legend = map_of_half.picture().pop();
+        assert_eq!(legend.as_deref(), Some(". right   # over nine tenths wrong"));
+        assert_eq!(map(|_, _| true).picture().last().unwrap(), &"#".repeat(LETTERS));
+        let drawing = map_of_half.drawing();
         assert_eq!(drawing.len(), LINES);
         assert_eq!(drawing[7], ".".repeat(LETTERS));
         assert_eq!(drawing[8], "#".repeat(LETTERS / 2) + &".".repeat(LETTERS / 2));
