@@ -33,6 +33,7 @@ const PRODUCTS: Products = Products {
     right: RIGHT,
     twists: &MUTATIONS,
     shape: |operands, at| operands.rows_of_batches(at),
+    block_scaled: true,
 };
 
 impl Truth for Reference {

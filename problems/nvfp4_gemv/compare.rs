@@ -21,6 +21,8 @@ pub(crate) struct Products {
     pub twists: &'static [Twist<Recipe>],
     /// Row and column of an output in a report.
     pub shape: fn(&Operands, usize) -> (usize, usize),
+    /// Whether sums may be what block-scaled `mma` makes of them.
+    pub block_scaled: bool,
 }
 
 /// Where an output of a report's matrix lies in memory.
@@ -92,7 +94,7 @@ impl<'a> View<'a> {
         let sum = self.products.right.sum(&self.operands, index);
         let allowed = self.allowed(&self.products.right, sum);
         let (given, expected) = (self.value(index), f16::decode(self.expected[index]));
-        let slack = sum.slack(self.operands.k);
+        let slack = self.slack(sum);
         // Half the distance to the next f16: what rounding alone may cost.
         let half_step = (f64::from(expected.abs()) * 2f64.powi(-11)).max(2f64.powi(-25));
         Judged {
@@ -108,10 +110,16 @@ impl<'a> View<'a> {
         f16::decode(self.given[index])
     }
 
+    /// How far a right sum may be from the exact one.
+    fn slack(&self, sum: Sum) -> f64 {
+        let terms = self.operands.k;
+        sum.slack(terms) + if self.products.block_scaled { sum.cut_off(terms) } else { 0.0 }
+    }
+
     /// The least and the largest right value.
     fn allowed(&self, recipe: &Recipe, sum: Sum) -> (f32, f32) {
         // What is infinite is infinite everywhere.
-        let slack = if sum.value.is_finite() { sum.slack(self.operands.k) } else { 0.0 };
+        let slack = if sum.value.is_finite() { self.slack(sum) } else { 0.0 };
         let store = |value| f16::decode((recipe.store)(value));
         (store(sum.value - slack), store(sum.value + slack))
     }

@@ -62,9 +62,19 @@ pub(crate) struct Sum {
     pub magnitude: f64,
     /// Every term is a multiple of this power of two. Infinite if all are zero.
     pub grid: f64,
+    /// The largest product of two scales, of blocks of zeros too.
+    pub scale: f64,
 }
 
 impl Sum {
+    /// How far the sum of block-scaled `mma` over `terms` terms may be from the value besides what
+    /// [`Sum::slack`] allows. Each instruction aligns its four blocks of 16 and what was summed so far to
+    /// the largest product of two scales, whatever their codes, and cuts all five off 35 bits below.
+    pub fn cut_off(&self, terms: usize) -> f64 {
+        let lowest = 2.0 * self.scale * 0.5f64.powi(35);
+        if lowest <= self.grid { 0.0 } else { terms as f64 * (5.0 / 64.0) * lowest }
+    }
+
     /// How far a right float32 sum of `terms` terms may be from the value, in whatever order it
     /// adds: derived in spec.md.
     pub fn slack(&self, terms: usize) -> f64 {
@@ -146,6 +156,7 @@ impl Recipe {
                 }
             }
             sum.value += value * factor;
+            sum.scale = sum.scale.max(factor.abs());
             sum.magnitude += magnitude * factor.abs();
             if magnitude > 0.0 && factor != 0.0 {
                 sum.grid = sum.grid.min(lowest_bit(factor) * code_grid);

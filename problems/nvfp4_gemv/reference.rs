@@ -35,6 +35,7 @@ const PRODUCTS: Products = Products {
     right: Recipe::RIGHT,
     twists: &TWISTS,
     shape: |operands, at| operands.columns_of_batches(at),
+    block_scaled: false,
 };
 
 impl Truth for Reference {
