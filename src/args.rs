@@ -104,6 +104,8 @@ pub enum Command {
     Profile(Profile),
     /// Check, time, record and rank
     Submit(Submit),
+    /// Every combination of some macros' values: which is fastest, and what each did
+    Sweep(Sweep),
     /// The boards: who is fastest
     #[command(visible_alias = "board", args_conflicts_with_subcommands = true)]
     Leaderboard(Board),
@@ -409,6 +411,42 @@ pub struct Submit {
     /// Who submits [default: git's user.name, else the login]
     #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
     pub author: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Sweep {
+    /// A solution: a .cu file
+    pub file: PathBuf,
+    /// A macro and its values, as TILE=64,128 or STAGES=2..5; may be repeated
+    ///
+    /// In the file, give it a value of its own with #ifndef TILE, #define TILE 64, #endif.
+    #[arg(short = 'D', required = true, value_name = "NAME=VALUES")]
+    pub define: Vec<String>,
+    /// Where there is a GPU, measure that many: those that the model calls fastest
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub measure: usize,
+    /// What is recorded: all, best or none
+    #[arg(long, value_name = "WHICH", default_value = "all", hide_possible_values = true)]
+    pub submit: Recorded,
+    /// The problem it solves [default: the file's directive, else its folder's name]
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<String>,
+    /// Seconds that one case of the check may take [default: 10 to 60, by the case's size]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_limit: Option<u64>,
+    /// Work on N variants at once [default: one a core]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<NonZero<usize>>,
+    /// Who submits [default: git's user.name, else the login]
+    #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
+    pub author: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Recorded {
+    All,
+    Best,
+    None,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -33,4 +33,5 @@ mod show;
 mod solutions;
 mod submit;
 mod suite;
+mod sweep;
 mod watch;

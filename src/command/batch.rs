@@ -1,6 +1,12 @@
 //! The files of one command: worked on beside each other, shown in the order in which they were given.
 
-use std::{collections::BTreeMap, num::NonZero, ops::ControlFlow, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    num::NonZero,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use judge::{
     Event, Interrupt, Report, Stage,
@@ -21,6 +27,7 @@ use crate::{
         batch::{self as screen, Settled},
         json,
         progress::Progress,
+        queue,
     },
 };
 
@@ -41,6 +48,14 @@ pub struct Task {
     pub run: judge::Config,
     /// An attempt that makes the run unnecessary.
     pub settled: Option<Settled>,
+}
+
+impl Task {
+    /// For a line on which others stand too.
+    fn name(&self) -> String {
+        let name = self.file.file_name().unwrap_or(self.file.as_os_str());
+        queue::name(Path::new(name), &self.run.values)
+    }
 }
 
 /// What came of a task, until it is its turn to be shown.
@@ -114,97 +129,147 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// Of these runs, whatever they are of.
+    pub fn of(tasks: Vec<Task>, jobs: Option<NonZero<usize>>, config: &'a Config) -> Self {
+        let interrupt = tasks.first().map(|task| task.run.interrupt.clone()).unwrap_or_default();
+        let jobs = jobs.unwrap_or_else(batch::usual_jobs);
+        Self { config, tasks, jobs, interrupt, journal: None }
+    }
+
     /// Runs what is not settled and prints what `show` makes of each report, which it is given as
     /// soon as there is one. The exit code is the worst of all files'.
-    ///
-    /// What ends one file may end all: a machine that lacks something lacks it for the next file
-    /// too, and Ctrl-C is meant for the command.
-    pub fn run(mut self, mut show: impl FnMut(usize, &Report) -> Result<Shown>) -> Result<Exit> {
-        let mut journal = self.journal.take();
-        let todo: Vec<usize> =
-            (0..self.tasks.len()).filter(|index| self.tasks[*index].settled.is_none()).collect();
-        let runs: Vec<judge::Config> =
-            todo.iter().map(|index| self.tasks[*index].run.clone()).collect();
-        let mut shower = Shower::new(&self.tasks, self.config);
-        shower.print()?;
-        let mut stopped: Option<Failure> = None;
-        let mut broken: Option<Failure> = None;
-        batch::batch(&runs, self.jobs, &mut |place, news| {
-            let index = todo[place];
-            let finished = match news {
-                News::Event(event) => {
-                    if let (Some(journal), Some(step)) = (&mut journal, Step::of(&event)) {
-                        journal.note(index, step);
-                    }
-                    shower.event(index, &event);
-                    return ControlFlow::Continue(());
-                }
-                News::Finished(finished) => *finished,
-            };
-            let outcome = match finished.map_err(Failure::from) {
-                Ok(report) => show(index, &report).map(|shown| {
-                    let line = screen::Line::of(&report);
-                    Outcome::Shown { shown, line }
-                }),
-                Err(_) if self.interrupt.raised() => Ok(Outcome::Failed(Failure::interrupted())),
-                Err(failure) => Ok(Outcome::Failed(failure)),
-            };
-            if let Some(journal) = &mut journal {
-                journal.note(index, Step::Done);
-            }
-            match outcome.and_then(|outcome| {
-                if let Outcome::Failed(failure) = &outcome
-                    && failure.exit > Exit::Usage
-                {
-                    stopped.get_or_insert_with(|| failure.clone());
-                }
-                shower.put(index, outcome)
-            }) {
-                Ok(()) => {}
-                Err(failure) => broken = Some(failure),
-            }
-            if self.interrupt.raised() {
-                stopped.get_or_insert_with(Failure::interrupted);
-            }
-            match stopped.is_some() || broken.is_some() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        match broken {
-            Some(failure) => Err(failure),
-            None => shower.end(stopped),
-        }
+    pub fn run(self, show: impl FnMut(usize, &Report) -> Result<Shown>) -> Result<Exit> {
+        let tasks = &self.tasks;
+        let mut shower = Shower { shown: InOrder::new(tasks, self.config), show };
+        shower.shown.print()?;
+        let stopped = drive(tasks, &self.interrupt, self.jobs, self.journal, &mut shower)?;
+        shower.shown.end(stopped)
+    }
+
+    /// Runs what is not settled, and prints nothing but how far it is. What ended it, if something
+    /// did.
+    pub fn silently(
+        self,
+        finished: impl FnMut(usize, Result<Report>) -> Result<()>,
+    ) -> Result<Option<Failure>> {
+        let mut quiet = Quiet { far: Far::new(&self.tasks, self.config), finished };
+        drive(&self.tasks, &self.interrupt, self.jobs, self.journal, &mut quiet)
     }
 }
 
-/// Prints what came of each task when all before it are printed.
-struct Shower<'a> {
+/// Who is told of what goes on.
+trait Watcher {
+    fn event(&mut self, index: usize, event: &Event);
+    fn finished(&mut self, index: usize, report: Result<Report>) -> Result<()>;
+}
+
+/// Runs the tasks. What ends one file may end all: a machine that lacks something lacks it for the
+/// next file too, and Ctrl-C is meant for the command; then that is given back.
+fn drive(
+    tasks: &[Task],
+    interrupt: &Interrupt,
+    jobs: NonZero<usize>,
+    mut journal: Option<Journal>,
+    watcher: &mut dyn Watcher,
+) -> Result<Option<Failure>> {
+    let todo: Vec<usize> = (0..tasks.len()).filter(|i| tasks[*i].settled.is_none()).collect();
+    let runs: Vec<judge::Config> = todo.iter().map(|index| tasks[*index].run.clone()).collect();
+    let mut stopped: Option<Failure> = None;
+    let mut broken: Option<Failure> = None;
+    batch::batch(&runs, jobs, &mut |place, news| {
+        let index = todo[place];
+        let report = match news {
+            News::Event(event) => {
+                if let (Some(journal), Some(step)) = (&mut journal, Step::of(&event)) {
+                    journal.note(index, step);
+                }
+                watcher.event(index, &event);
+                return ControlFlow::Continue(());
+            }
+            News::Finished(report) => {
+                report.map(|report| *report).map_err(|error| match interrupt.raised() {
+                    true => Failure::interrupted(),
+                    false => Failure::from(error),
+                })
+            }
+        };
+        if let Err(failure) = &report
+            && failure.exit > Exit::Usage
+        {
+            stopped.get_or_insert_with(|| failure.clone());
+        }
+        if let Err(failure) = watcher.finished(index, report) {
+            broken = Some(failure);
+        }
+        if let Some(journal) = &mut journal {
+            journal.note(index, Step::Done);
+        }
+        if interrupt.raised() {
+            stopped.get_or_insert_with(Failure::interrupted);
+        }
+        match stopped.is_some() || broken.is_some() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    match broken {
+        Some(failure) => Err(failure),
+        None => Ok(stopped),
+    }
+}
+
+struct Quiet<'a, F> {
+    far: Far<'a>,
+    finished: F,
+}
+
+impl<F: FnMut(usize, Result<Report>) -> Result<()>> Watcher for Quiet<'_, F> {
+    fn event(&mut self, index: usize, event: &Event) {
+        self.far.event(index, event);
+    }
+
+    fn finished(&mut self, index: usize, report: Result<Report>) -> Result<()> {
+        self.far.finished(index);
+        (self.finished)(index, report)
+    }
+}
+
+struct Shower<'a, F> {
+    shown: InOrder<'a>,
+    show: F,
+}
+
+impl<F: FnMut(usize, &Report) -> Result<Shown>> Watcher for Shower<'_, F> {
+    fn event(&mut self, index: usize, event: &Event) {
+        self.shown.far.event(index, event);
+    }
+
+    fn finished(&mut self, index: usize, report: Result<Report>) -> Result<()> {
+        let outcome = match report {
+            Ok(report) => {
+                let line = screen::Line::of(&report);
+                Outcome::Shown { shown: (self.show)(index, &report)?, line }
+            }
+            Err(failure) => Outcome::Failed(failure),
+        };
+        self.shown.put(index, outcome)
+    }
+}
+
+/// How far the tasks are, on stderr.
+struct Far<'a> {
     config: &'a Config,
     tasks: &'a [Task],
-    outcomes: BTreeMap<usize, Outcome>,
-    /// How many are printed.
-    printed: usize,
     finished: usize,
     running: BTreeMap<usize, Step>,
-    summary: Vec<screen::Line>,
-    worst: Exit,
+    /// Taken away while something is printed.
     progress: Option<Progress>,
 }
 
-impl<'a> Shower<'a> {
+impl<'a> Far<'a> {
     fn new(tasks: &'a [Task], config: &'a Config) -> Self {
-        Self {
-            config,
-            tasks,
-            outcomes: BTreeMap::new(),
-            printed: 0,
-            finished: tasks.iter().filter(|task| task.settled.is_some()).count(),
-            running: BTreeMap::new(),
-            summary: Vec::new(),
-            worst: Exit::Accepted,
-            progress: None,
-        }
+        let finished = tasks.iter().filter(|task| task.settled.is_some()).count();
+        Self { config, tasks, finished, running: BTreeMap::new(), progress: None }
     }
 
     fn event(&mut self, index: usize, event: &Event) {
@@ -214,13 +279,43 @@ impl<'a> Shower<'a> {
         };
         self.running.insert(index, step);
         let running = self.running.iter();
-        let running = running.map(|(index, step)| (*step, self.tasks[*index].file.as_path()));
+        let running = running.map(|(index, step)| (*step, self.tasks[*index].name()));
         progress.batch(self.finished, self.tasks.len(), running);
     }
 
-    fn put(&mut self, index: usize, outcome: Outcome) -> Result<()> {
+    fn finished(&mut self, index: usize) {
         self.running.remove(&index);
         self.finished += 1;
+    }
+}
+
+/// Prints what came of each task when all before it are printed.
+struct InOrder<'a> {
+    config: &'a Config,
+    tasks: &'a [Task],
+    far: Far<'a>,
+    outcomes: BTreeMap<usize, Outcome>,
+    /// How many are printed.
+    printed: usize,
+    summary: Vec<screen::Line>,
+    worst: Exit,
+}
+
+impl<'a> InOrder<'a> {
+    fn new(tasks: &'a [Task], config: &'a Config) -> Self {
+        Self {
+            config,
+            tasks,
+            far: Far::new(tasks, config),
+            outcomes: BTreeMap::new(),
+            printed: 0,
+            summary: Vec::new(),
+            worst: Exit::Accepted,
+        }
+    }
+
+    fn put(&mut self, index: usize, outcome: Outcome) -> Result<()> {
+        self.far.finished(index);
         self.outcomes.insert(index, outcome);
         self.print()
     }
@@ -239,7 +334,7 @@ impl<'a> Shower<'a> {
     /// What came of a task; nothing where nothing did.
     fn print_one(&mut self, index: usize) -> Result<()> {
         let (task, config) = (&self.tasks[index], self.config);
-        self.progress = None;
+        self.far.progress = None;
         let gap = if index > 0 { "\n" } else { "" };
         match (&task.settled, self.outcomes.remove(&index)) {
             (Some(settled), _) => {
@@ -283,7 +378,7 @@ impl<'a> Shower<'a> {
             }
             self.print_one(index)?;
         }
-        self.progress = None;
+        self.far.progress = None;
         if self.tasks.len() > 1 && !self.config.json {
             self.config.terminal.print(&screen::summary(&self.summary))?;
         }
@@ -309,7 +404,7 @@ fn refuse(files: &[PathBuf], found: Vec<Result<Solution>>, config: &Config) -> R
 }
 
 /// Shows why a file has no report, where the other results are shown.
-fn failed(file: &std::path::Path, failure: &Failure, config: &Config) -> Result<Exit> {
+fn failed(file: &Path, failure: &Failure, config: &Config) -> Result<Exit> {
     if config.json {
         config.terminal.print(&json::failure(Some(&file.display().to_string()), failure))?;
         return Ok(failure.exit);

@@ -35,6 +35,7 @@ mod show;
 mod solution;
 mod solve;
 mod submit;
+mod sweep;
 mod toolchain;
 mod watch;
 
@@ -53,6 +54,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Bench(bench) => bench::run(&bench, config),
         Command::Profile(profile) => profile::run(&profile, config),
         Command::Submit(submit) => submit::run(&submit, config),
+        Command::Sweep(sweep) => sweep::run(&sweep, config),
         Command::Leaderboard(board) => match board.action {
             None => leaderboard::run(&board, config),
             Some(action) => audit::run(&action, config),

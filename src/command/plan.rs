@@ -23,7 +23,7 @@ use super::{
 use crate::{
     config::Config,
     exit::{Exit, Failure, Result},
-    render::{batch::Settled, words},
+    render::batch::Settled,
 };
 
 /// What was asked for. Two commands with equal plans are one batch.
@@ -87,12 +87,10 @@ impl UnderWay {
         let under_way = match unfinished(&runs, &plan)? {
             Some((id, folder, hold)) => {
                 let done = done(&id, config)?;
-                config.terminal.note(&format!(
-                    "run {} goes on: {} of {} are done",
-                    id.tail(),
-                    done.len(),
-                    words::count(count as u64, "file")
-                ));
+                let (run, done_count) = (id.tail(), done.len());
+                config
+                    .terminal
+                    .note(&format!("run {run} goes on: {done_count} of {count} are done"));
                 for (index, attempt) in done {
                     batch.settle(index, Settled::Done(Box::new(attempt)));
                 }
@@ -122,9 +120,9 @@ impl UnderWay {
             return;
         }
         let done = done(&self.id, config).map_or(0, |done| done.len());
+        let count = self.count;
         config.terminal.note(&format!(
-            "{done} of {} are recorded; the same command goes on with the rest",
-            words::count(self.count as u64, "file")
+            "{done} of {count} are recorded; the same command goes on with the rest"
         ));
     }
 }

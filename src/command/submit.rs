@@ -126,7 +126,7 @@ fn recorded(
 }
 
 /// What was compiled, unless it has been edited since: then the verdict is another file's.
-fn source(report: &Report) -> Result<Vec<u8>> {
+pub fn source(report: &Report) -> Result<Vec<u8>> {
     let changed = |why: String| {
         Failure::usage(format!("{} {why}, and nothing was recorded", report.file))
             .next("submit it again")
@@ -140,7 +140,7 @@ fn source(report: &Report) -> Result<Vec<u8>> {
 }
 
 /// `--author`, else git's user, else the login.
-fn author(named: Option<&str>) -> String {
+pub fn author(named: Option<&str>) -> String {
     let git = Command::new("git").args(["config", "user.name"]).output().ok();
     let git = git.and_then(|output| String::from_utf8(output.stdout).ok());
     let login = env::var("USER").or_else(|_| env::var("LOGNAME")).ok();

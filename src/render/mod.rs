@@ -19,6 +19,7 @@ pub mod report;
 pub mod sample;
 pub mod standing;
 pub mod style;
+pub mod sweep;
 pub mod table;
 pub mod watch;
 pub mod words;

@@ -4,7 +4,6 @@
 
 use std::{
     io::Write as _,
-    path::Path,
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -48,16 +47,10 @@ impl Progress {
 
 impl Progress {
     /// How far many files are, and what is done with those that are worked on.
-    pub fn batch<'a>(
-        &self,
-        done: usize,
-        count: usize,
-        running: impl Iterator<Item = (Step, &'a Path)>,
-    ) {
+    pub fn batch(&self, done: usize, count: usize, running: impl Iterator<Item = (Step, String)>) {
         let Some((sender, _)) = &self.0 else { return };
-        let name = |file: &'a Path| file.file_name().unwrap_or(file.as_os_str()).display();
         let running: Vec<String> =
-            running.map(|(step, file)| format!("{} {}", batch::step(step), name(file))).collect();
+            running.map(|(step, file)| format!("{} {file}", batch::step(step))).collect();
         let detail = format!("  {}", running.join(", "));
         let step = format!("{done} of {count} done");
         let _ = sender.send(Line { step, detail, afterwards: None });

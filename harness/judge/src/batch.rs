@@ -20,7 +20,7 @@ use crate::{Config, Error, Event, Report, run};
 /// What is said of the run of that index.
 pub enum News {
     Event(Event),
-    Finished(Box<Result<Report, Error>>),
+    Finished(Result<Box<Report>, Error>),
 }
 
 /// Runs all of `configs`, at most `jobs` at a time, begun in the order in which they are given.
@@ -47,7 +47,7 @@ pub fn batch(
                     let report = run(config, &mut |event| {
                         let _ = sender.send((index, News::Event(event)));
                     });
-                    let _ = sender.send((index, News::Finished(Box::new(report))));
+                    let _ = sender.send((index, News::Finished(report.map(Box::new))));
                 }
             };
             scope.spawn(work);

@@ -26,6 +26,7 @@ mod run;
 mod selection;
 pub mod shared;
 pub mod subject;
+pub mod sweep;
 pub mod worker;
 
 pub use compare::compare;
