@@ -213,6 +213,9 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// The emulated device; started by nibble itself
+    #[command(name = "__device", hide = true)]
+    Device,
     /// The untrusted half; started by nibble itself
     #[command(name = "__worker", hide = true)]
     Worker {

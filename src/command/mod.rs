@@ -87,6 +87,6 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Once { order } => ncu::once(&order),
         Command::Man { folder } => man::run(&folder, config),
         Command::Completions { shell } => completions::run(shell, config),
-        Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
+        Command::Device | Command::Worker { .. } => unreachable!("`main` starts them by itself"),
     }
 }
