@@ -116,6 +116,9 @@ pub enum Command {
         /// Show at most this many, newest last
         #[arg(long, short = 'n', default_value_t = 20)]
         limit: usize,
+        /// With --json: every attempt whole, with its source, a line each
+        #[arg(long, requires = "json")]
+        source: bool,
     },
     /// Batches that are under way, or that were killed
     Queue,
@@ -213,9 +216,13 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// The emulated device; started by nibble itself
-    #[command(name = "__device", hide = true)]
-    Device,
+    /// A part of a batch; started by its engine
+    #[command(name = "__chunk", hide = true)]
+    Chunk {
+        run: String,
+        #[arg(required = true)]
+        places: Vec<usize>,
+    },
     /// The untrusted half; started by nibble itself
     #[command(name = "__worker", hide = true)]
     Worker {
@@ -258,6 +265,15 @@ pub enum LeaderboardAction {
         /// Folders of leaderboards
         #[arg(required = true, value_name = "FOLDER")]
         folders: Vec<PathBuf>,
+    },
+    /// Run others' attempts again here, and record what that says of their times
+    Confirm {
+        /// Their ids, or the beginnings of them
+        #[arg(required = true, value_name = "ATTEMPT")]
+        ids: Vec<String>,
+        /// Who confirms [default: git's user.name, else the login]
+        #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
+        author: Option<String>,
     },
     /// Look over every attempt, and say what is damaged; changes nothing
     Verify,
@@ -341,6 +357,27 @@ pub struct Many {
     pub skip_known: bool,
 }
 
+/// Where a batch is worked on, if not in this process.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Many machines")]
+pub struct Elsewhere {
+    /// Have it done in chunks by slurm, or by local processes
+    #[arg(long, value_name = "ENGINE", hide_possible_values = true)]
+    pub on: Option<EngineName>,
+    /// Runs in one chunk, which should take half a minute or more [default: 10, or a 64th of all]
+    #[arg(long, value_name = "N", requires = "on")]
+    pub chunk: Option<NonZero<usize>>,
+    /// For sbatch, as --partition=h100
+    #[arg(last = true, requires = "on", value_name = "SBATCH ARGUMENTS")]
+    pub sbatch: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    Local,
+    Slurm,
+}
+
 #[derive(Debug, ClapArgs)]
 pub struct Check {
     #[command(flatten)]
@@ -414,6 +451,8 @@ pub struct Submit {
     /// Who submits [default: git's user.name, else the login]
     #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
     pub author: Option<String>,
+    #[command(flatten)]
+    pub elsewhere: Elsewhere,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -443,6 +482,8 @@ pub struct Sweep {
     /// Who submits [default: git's user.name, else the login]
     #[arg(long, value_name = "NAME", env = "NIBBLE_AUTHOR", hide_env = true)]
     pub author: Option<String>,
+    #[command(flatten)]
+    pub elsewhere: Elsewhere,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     path::{Path, PathBuf},
 };
 
@@ -42,6 +43,23 @@ impl Config {
             leaderboard: common.leaderboard,
             problems: problem_folders(common.problems)?,
         })
+    }
+
+    /// The flags that make another nibble understand its command as this one does, but for the
+    /// leaderboard's folder.
+    pub fn again(&self) -> Vec<OsString> {
+        let mut flags: Vec<OsString> = vec!["--quiet".into(), "--device".into()];
+        flags.push(self.device.to_string().into());
+        if let Some(arch) = &self.arch {
+            flags.extend(["--arch".into(), arch.into()]);
+        }
+        if let Some(nvcc) = &self.nvcc {
+            flags.extend(["--nvcc".into(), nvcc.into()]);
+        }
+        if let [folder] = &*self.problems {
+            flags.extend(["--problems".into(), folder.into()]);
+        }
+        flags
     }
 
     /// The leaderboard's folder, whether it exists yet or not. Looked for when it is needed: what

@@ -30,10 +30,8 @@ use crate::{
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match args.command {
-        Command::Worker { .. } => return judge::worker_main(),
-        Command::Device => return judge::device_main(),
-        _ => {}
+    if let Command::Worker { .. } = args.command {
+        return judge::worker_main();
     }
     let json = args.common.json;
     let terminal = Terminal::new(args.common.color, args.common.quiet);

@@ -24,6 +24,8 @@ pub struct Provenance {
     /// The file's bytes, as they were compiled.
     pub source: Vec<u8>,
     pub parent: Option<AttemptId>,
+    /// The attempt of another author that this runs again.
+    pub confirms: Option<AttemptId>,
     /// Its place in the batch that it is made in.
     pub batch: Option<Member>,
 }
@@ -37,6 +39,7 @@ pub fn submission(report: &Report, provenance: Provenance) -> Submission {
         message: provenance.message,
         file: report.file.clone(),
         parent: provenance.parent,
+        confirms: provenance.confirms,
         batch: provenance.batch,
         values: report.values.clone(),
         source: provenance.source,
@@ -200,6 +203,7 @@ mod tests {
             message: None,
             source: b"source".to_vec(),
             parent: None,
+            confirms: None,
             batch: None,
         };
         submission(report, provenance)

@@ -35,3 +35,14 @@ fn of_one_file_and_only_the_last_ones() {
 fn of_something_that_is_neither_problem_nor_file() {
     Nibble::new(["history", "mxfp"]).run().code(2).stderr_contains("no problem is called `mxfp`");
 }
+
+#[test]
+fn a_data_set_has_a_line_for_each_attempt() {
+    let nibble = Nibble::new(["history", "--json", "--source"]);
+    a_day_of_work(&nibble.path());
+    let rows = nibble.run().code(0).stderr_is_empty().json();
+    assert_eq!(rows.len(), 6);
+    assert!(rows[0]["source"].as_str().expect("text").starts_with("// k.cu"));
+    assert_eq!(rows[1]["outcome"]["verdict"], "wrong_answer");
+    Nibble::new(["history", "--source"]).run().code(2).stderr_contains("--json");
+}

@@ -138,3 +138,40 @@ fn merge_takes_what_is_new_and_sound() {
     itself.stderr_contains("leaderboard is this leaderboard itself");
     nibble.beside(&["leaderboard", "merge"]).code(2).stderr_contains("<FOLDER>");
 }
+
+/// Bob's time was taken on the house's card; ana's stands on her word until cyd has run it again.
+#[test]
+fn whose_word_stands_behind_each_time() {
+    let nibble = mock([]);
+    let folder = nibble.path();
+    let on = |made: Made, gpu: &str| {
+        let gpu = gpu.to_owned();
+        made.with(move |one| one.outcome.environment.gpu_uuid = Some(gpu))
+    };
+    let ana =
+        on(Made::accepted("fast.cu", 9.0).scripted().hours_old(9), "GPU-anas").record(&folder);
+    on(Made::accepted("b.cu", 12.0).by("bob").scripted().hours_old(8), "GPU-house").record(&folder);
+    let agreed = "[house]\ngpus = [\"GPU-house\"]\n";
+    let nibble = nibble.file("leaderboard/board.toml", agreed);
+    let board = |nibble: &Nibble| nibble.beside(&["leaderboard"]).code(0).stderr_is_empty().fits();
+    insta::assert_snapshot!("house", board(&nibble).screen());
+
+    let confirm =
+        ["leaderboard", "confirm", ana.id.tail(), "--device", "mock:gpu.toml", "--author"];
+    nibble.beside(&[&confirm[..], &["ana"]].concat()).code(2).stderr_contains("is your own, ana");
+    nibble.beside(&[&confirm[..], &["cyd"]].concat()).code(0).stdout_is_empty();
+    let rows = &nibble.beside(&["leaderboard", "--json"]).json()[0]["rows"];
+    assert_eq!(
+        (rows[0]["best"]["author"].as_str(), rows[0]["trust"].as_str()),
+        (Some("ana"), Some("confirmed"))
+    );
+    assert_eq!(rows.as_array().expect("rows").len(), 2, "who confirms is not ranked");
+
+    let nibble = nibble.file("leaderboard/board.toml", format!("{agreed}only = true\n"));
+    let rows = &nibble.beside(&["leaderboard", "--json"]).json()[0]["rows"];
+    assert_eq!(rows.as_array().expect("rows").len(), 1);
+    assert_eq!(rows[0]["trust"], "house");
+    let nibble = nibble.file("leaderboard/board.toml", "[hose]\n");
+    let run = nibble.beside(&["leaderboard"]).code(3).fits();
+    run.stderr_contains("board.toml line 1: unknown field");
+}

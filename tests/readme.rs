@@ -1,4 +1,4 @@
-//! The README and the tutorial are true: their commands run, and print what they show.
+//! The README, the tutorial and the page for groups are true: their commands run, and print what they show.
 //!
 //! A block of ```` ```console ```` holds commands behind `$ ` and what they print. They run in
 //! order, in a folder of their own that holds the repository's solutions and the data that a command
@@ -22,18 +22,48 @@ struct Example {
 
 #[test]
 fn the_tutorials_commands_print_what_it_shows() {
-    let path = Path::new(ROOT).join("docs/tutorial.md");
-    let page = fs::read_to_string(&path).expect("a page");
     let folder = tempfile::tempdir().expect("a folder");
     copy_solutions(folder.path());
-    let examples = examples(&page);
-    assert!(examples.len() >= 5, "the tutorial lost its examples");
+    commands_print_what_is_shown("docs/tutorial.md", folder.path(), 5);
+}
 
-    let mut blessed = page.clone();
+/// On the scripted device that the page speaks of.
+#[test]
+fn the_commands_for_groups_print_what_the_page_shows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    let mut device = "name = \"Scripted GPU\"\narch = \"sm_100a\"\nseed = 7\n".to_owned();
+    for (fits, time) in [
+        ("file = \"a.cu\"", 80.0),
+        ("file = \"b.cu\"", 60.0),
+        ("file = \"c.cu\"", 70.0),
+        ("values = { TILE = \"64\", STAGES = \"2\" }", 80.0),
+        ("values = { TILE = \"64\", STAGES = \"3\" }", 70.0),
+        ("values = { TILE = \"128\", STAGES = \"2\" }", 60.0),
+    ] {
+        device.push_str(&format!("[[solution]]\n{fits}\ntime_us = {time:?}\n"));
+    }
+    device.push_str("[[solution]]\nverdict = \"compile_error\"\ntime_us = 1.0\n");
+    device.push_str("message = \"ptxas error: k uses too much shared data\"\n");
+    write("gpu.toml", &device);
+    for name in ["a.cu", "b.cu", "c.cu"] {
+        write(name, &format!("// {name}\n"));
+    }
+    write("k.cu", "int tile = TILE, stages = STAGES;\n");
+    commands_print_what_is_shown("docs/groups.md", folder.path(), 5);
+}
+
+fn commands_print_what_is_shown(page: &str, folder: &Path, least: usize) {
+    let path = Path::new(ROOT).join(page);
+    let text = fs::read_to_string(&path).expect("a page");
+    let examples = examples(&text);
+    assert!(examples.len() >= least, "{page} lost its examples");
+
+    let mut blessed = text.clone();
     let mut wrong = String::new();
     for Example { command, shown } in examples {
-        let printed = run(&command, folder.path());
-        if !same(&shown, &printed, folder.path()) {
+        let printed = run(&command, folder);
+        if !same(&shown, &printed, folder) {
             wrong.push_str(&format!("$ {command}\n--- shown\n{shown}--- printed\n{printed}\n"));
             let block = |output: &str| format!("$ {command}\n{output}");
             blessed = blessed.replacen(&block(&shown), &block(&printed), 1);

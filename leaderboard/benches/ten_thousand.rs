@@ -10,7 +10,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use leaderboard::attempt::Time;
 use leaderboard::board::boards;
 use leaderboard::history::histories;
-use leaderboard::{Store, Submission};
+use leaderboard::{Manifest, Store, Submission};
 
 #[path = "../tests/leaderboard/sample.rs"]
 #[expect(dead_code, reason = "shared with the tests, which use all of it")]
@@ -54,11 +54,23 @@ fn ten_thousand(c: &mut Criterion) {
     store.read(None).unwrap();
     group.bench_function("read indexed", |b| b.iter(|| store.read(None).unwrap().attempts.len()));
     let attempts = store.read(None).unwrap().attempts;
-    group.bench_function("boards", |b| b.iter(|| boards(black_box(&attempts)).len()));
+    group.bench_function("boards", |b| {
+        b.iter(|| boards(black_box(&attempts), &Manifest::default()).len())
+    });
     group.bench_function("histories", |b| b.iter(|| histories(black_box(&attempts)).len()));
     group.bench_function("find", |b| b.iter(|| store.find(attempts[0].id.tail()).unwrap()));
     group.bench_function("record", |b| {
         b.iter_batched(|| submission(0), |one| store.record(one).unwrap(), BatchSize::PerIteration);
+    });
+    group.bench_function("merge into another", |b| {
+        b.iter_batched(
+            || tempfile::tempdir().unwrap(),
+            |folder| {
+                let taken = Store::at(folder.path()).merge(&store).unwrap().count();
+                (folder, taken)
+            },
+            BatchSize::PerIteration,
+        );
     });
     group.finish();
 }

@@ -23,6 +23,8 @@ pub struct Attempt {
     pub file: String,
     /// The attempt before this one by the same author at the same solution.
     pub parent: Option<AttemptId>,
+    /// The attempt of another author whose source was run again here.
+    pub confirms: Option<AttemptId>,
     /// Its place in the batch that it was made in.
     pub batch: Option<Member>,
     /// Macros that were given to the compiler beside the source: TILE and 64.
@@ -250,6 +252,7 @@ pub struct Submission {
     pub file: String,
     /// See [`crate::history::parent`].
     pub parent: Option<AttemptId>,
+    pub confirms: Option<AttemptId>,
     /// Recording one place of a batch a second time gives what was recorded the first time.
     pub batch: Option<Member>,
     pub values: BTreeMap<String, String>,
@@ -271,6 +274,7 @@ impl Submission {
             message: self.message.clone(),
             file: self.file.clone(),
             parent: self.parent.clone(),
+            confirms: self.confirms.clone(),
             batch: self.batch.clone(),
             values: self.values.clone(),
             source_hash: source_hash(&self.source),

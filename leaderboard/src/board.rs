@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use crate::attempt::{Device, Time, Verdict};
-use crate::{AttemptId, Summary};
+use crate::{AttemptId, Manifest, Summary, Trust};
 
 /// What attempts must share to be ranked together. In the order of boards: by problem, today's
 /// revision first.
@@ -74,12 +74,13 @@ pub struct Row<'a> {
     pub behind: Option<f64>,
     /// The intervals of this row and the one above overlap: their order may be chance.
     pub indistinct: bool,
+    pub trust: Trust,
     /// An earlier attempt on this board, of another solution or author, has the same source.
     pub same_source: Option<&'a AttemptId>,
 }
 
-/// All boards, in the order of their keys. `attempts` are oldest first.
-pub fn boards(attempts: &[Summary]) -> Vec<Board<'_>> {
+/// All boards, in the order of their keys, by the group's `manifest`. `attempts` are oldest first.
+pub fn boards<'a>(attempts: &'a [Summary], manifest: &Manifest) -> Vec<Board<'a>> {
     let mut groups: HashMap<(&str, u32, &Device, bool), Vec<&Summary>> = HashMap::new();
     for attempt in attempts {
         groups
@@ -89,13 +90,23 @@ pub fn boards(attempts: &[Summary]) -> Vec<Board<'_>> {
     }
     let sorted: BTreeMap<BoardKey, Vec<&Summary>> =
         groups.into_values().map(|group| (BoardKey::of(group[0]), group)).collect();
-    sorted.into_iter().map(|(key, group)| board(key, &group)).collect()
+    sorted.into_iter().map(|(key, group)| board(key, &group, manifest)).collect()
 }
 
-fn board<'a>(key: BoardKey, attempts: &[&'a Summary]) -> Board<'a> {
+fn board<'a>(key: BoardKey, attempts: &[&'a Summary], manifest: &Manifest) -> Board<'a> {
+    let ranked = |attempt: &Summary| {
+        ranked(attempt).filter(|_| !manifest.house.only || manifest.is_house(attempt))
+    };
+    let (attempts, confirming): (Vec<&'a Summary>, Vec<&'a Summary>) =
+        attempts.iter().partition(|attempt| attempt.confirms.is_none());
+    let trust = |attempt: &Summary| match attempt {
+        house if manifest.is_house(house) => Trust::House,
+        own if confirming.iter().any(|other| confirms(other, own)) => Trust::Confirmed,
+        _ => Trust::OwnWord,
+    };
     let mut solutions: HashMap<(&str, &str), (usize, Option<&'a Summary>)> = HashMap::new();
     let mut first_with: HashMap<&str, &'a Summary> = HashMap::new();
-    for attempt in attempts {
+    for attempt in &attempts {
         let (count, best) = solutions.entry((&attempt.author, attempt.solution())).or_default();
         *count += 1;
         // On a tie the older stays: it was there first.
@@ -130,6 +141,7 @@ fn board<'a>(key: BoardKey, attempts: &[&'a Summary]) -> Board<'a> {
             indistinct: time_above
                 .zip(best.geomean)
                 .is_some_and(|(above, own)| above.us != own.us && above.overlaps(&own)),
+            trust: trust(best),
             same_source: first_with
                 .get(best.source_hash.as_str())
                 .filter(|first| {
@@ -139,6 +151,18 @@ fn board<'a>(key: BoardKey, attempts: &[&'a Summary]) -> Board<'a> {
         });
     }
     Board { key, rows, attempts: attempts.len() }
+}
+
+/// How much slower a time may be and still confirm another: two machines of a kind differ by that.
+const AGREES: f64 = 1.05;
+
+/// Whether `other` bears out what `own` says.
+fn confirms(other: &Summary, own: &Summary) -> bool {
+    let times = ranked(other).zip(ranked(own));
+    other.confirms.as_ref() == Some(&own.id)
+        && other.author != own.author
+        && (&other.source_hash, &other.values) == (&own.source_hash, &own.values)
+        && times.is_some_and(|(other, own)| other.us <= AGREES * own.us)
 }
 
 /// The time that a board ranks by.
@@ -165,7 +189,11 @@ pub struct Standing<'a> {
 
 /// How `id` stands among `attempts` (oldest first, itself included). Absent where it is unknown or
 /// was not accepted.
-pub fn standing<'a>(attempts: &'a [Summary], id: &AttemptId) -> Option<Standing<'a>> {
+pub fn standing<'a>(
+    attempts: &'a [Summary],
+    id: &AttemptId,
+    manifest: &Manifest,
+) -> Option<Standing<'a>> {
     let at = attempts.iter().position(|attempt| attempt.id == *id)?;
     let own = &attempts[at];
     let time = ranked(own)?;
@@ -177,7 +205,7 @@ pub fn standing<'a>(attempts: &'a [Summary], id: &AttemptId) -> Option<Standing<
         .filter_map(|attempt| Some((ranked(attempt)?.us, attempt)))
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, attempt)| attempt);
-    let board = board(key, &mine);
+    let board = board(key, &mine, manifest);
     let at = board
         .rows
         .iter()

@@ -14,6 +14,8 @@ pub enum Error {
     ReadOnly { folder: PathBuf },
     #[error("cannot {action} {}: {source}", .path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("{} line {line}: {why}; docs/groups.md shows one that is right", .path.display())]
+    Manifest { path: PathBuf, line: usize, why: String },
     #[error("`{0}` is no problem's name; use small letters, digits and underscores")]
     ProblemName(String),
     /// What was to be recorded contradicts itself; a defect of the caller, not of the user.

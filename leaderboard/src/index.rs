@@ -17,7 +17,7 @@ use crate::Summary;
 use crate::incoming::Incoming;
 
 /// Raised whenever [`Summary`] changes its meaning.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct Header {

@@ -24,7 +24,7 @@ mod convert;
 pub struct FormatVersion(pub u32);
 
 impl FormatVersion {
-    /// Before batches: no `batch`, no `values`.
+    /// Without `batch`, `confirms` and `values`.
     const FIRST: Self = Self(1);
     pub const CURRENT: Self = Self(2);
 
@@ -66,6 +66,7 @@ struct AttemptRecord {
     message: Option<String>,
     file: String,
     parent: Option<AttemptId>,
+    confirms: Option<AttemptId>,
     source_hash: String,
     verdict: Verdict,
     modelled: bool,
@@ -216,9 +217,9 @@ pub(crate) fn decode(text: &str) -> Result<Attempt, Defect> {
     let record: AttemptRecord = toml::from_str(text).map_err(|error| explain(text, &error))?;
     record.format.known()?;
     if record.format == FormatVersion::FIRST
-        && (record.batch.is_some() || !record.values.is_empty())
+        && (record.batch.is_some() || record.confirms.is_some() || !record.values.is_empty())
     {
-        return Err(Defect::Damaged("`batch` and `values` are of format 2".into()));
+        return Err(Defect::Damaged("`batch`, `confirms` and `values` are of format 2".into()));
     }
     let attempt = convert::from_record(record).map_err(Defect::Damaged)?;
     check(&attempt).map_err(Defect::Damaged)?;

@@ -1,6 +1,6 @@
 //! What the verbs of the leaderboard share: reading it, and saying what could not be read.
 
-use leaderboard::{AttemptId, Collection, ShortIds, Store};
+use leaderboard::{AttemptId, Collection, Manifest, ShortIds, Store};
 
 use crate::{config::Config, exit::Result, render::words};
 
@@ -23,6 +23,11 @@ pub fn read(config: &Config, problem: Option<&str>) -> Result<Collection> {
         config.terminal.warning(&text);
     }
     Ok(collection)
+}
+
+/// What the group has agreed on about its leaderboard.
+pub fn manifest(config: &Config) -> Result<Manifest> {
+    Ok(Store::at(config.leaderboard()?).manifest()?)
 }
 
 /// How little of each id must be typed.

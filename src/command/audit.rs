@@ -3,7 +3,7 @@
 use leaderboard::{Finding, Store};
 use serde::Serialize;
 
-use super::merge;
+use super::{confirm, merge};
 use crate::{
     args::LeaderboardAction,
     config::Config,
@@ -22,6 +22,9 @@ pub fn run(action: &LeaderboardAction, config: &Config) -> Result<Exit> {
     let store = Store::at(config.leaderboard()?);
     let audited = match action {
         LeaderboardAction::Merge { folders } => return merge::run(folders, config),
+        LeaderboardAction::Confirm { ids, author } => {
+            return confirm::run(ids, author.as_deref(), config);
+        }
         LeaderboardAction::Verify => {
             Audited { mended: Vec::new(), findings: store.verify()?.findings }
         }

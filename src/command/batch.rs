@@ -11,6 +11,7 @@ use std::{
 use judge::{
     Event, Interrupt, Report, Stage,
     batch::{self, Journal, News, Step},
+    report::Verdict,
 };
 
 use super::{
@@ -104,6 +105,14 @@ impl<'a> Batch<'a> {
         &self.tasks
     }
 
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    pub fn jobs(&self) -> NonZero<usize> {
+        self.jobs
+    }
+
     pub fn settle(&mut self, index: usize, settled: Settled) {
         if let Some(task) = self.tasks.get_mut(index) {
             task.settled = Some(settled);
@@ -127,6 +136,13 @@ impl<'a> Batch<'a> {
             task.settled = known.map(|known| Settled::Known(Box::new(known.clone())));
         }
         Ok(())
+    }
+
+    /// Leaves out what is not settled: it was somebody else's to do. Which files they are.
+    pub fn give_up(&mut self) -> Vec<PathBuf> {
+        let (settled, others) = self.tasks.drain(..).partition(|task| task.settled.is_some());
+        self.tasks = settled;
+        others.into_iter().map(|task: Task| task.file).collect()
     }
 
     /// Of these runs, whatever they are of.
@@ -198,11 +214,18 @@ fn drive(
         {
             stopped.get_or_insert_with(|| failure.clone());
         }
-        if let Err(failure) = watcher.finished(index, report) {
-            broken = Some(failure);
-        }
-        if let Some(journal) = &mut journal {
-            journal.note(index, Step::Done);
+        // What the machine could not do, or was told to leave, is still to be done.
+        let judged = match &report {
+            Ok(report) => report.verdict != Verdict::Interrupted,
+            Err(failure) => failure.exit <= Exit::Usage,
+        };
+        match watcher.finished(index, report) {
+            Err(failure) => broken = Some(failure),
+            Ok(()) => {
+                if let Some(journal) = journal.as_mut().filter(|_| judged) {
+                    journal.note(index, Step::Done);
+                }
+            }
         }
         if interrupt.raised() {
             stopped.get_or_insert_with(Failure::interrupted);

@@ -109,6 +109,7 @@ fn attempt(report: &Report) -> Attempt {
         message: None,
         source: Vec::new(),
         parent: None,
+        confirms: None,
         batch: None,
     };
     record::submission(report, provenance).attempt(AttemptId::new(Timestamp::now(), 0))

@@ -91,7 +91,7 @@ fn against_leader(file: &Path, config: &Config) -> Result<Exit> {
     let text = String::from_utf8_lossy(&text).into_owned();
     let problem = new::problem_of(file, &text, None)?.name();
     let collection = attempts::read(config, Some(problem))?;
-    let boards = boards(&collection.attempts);
+    let boards = boards(&collection.attempts, &attempts::manifest(config)?);
     let leader = boards.first().and_then(|board| board.rows.first()).ok_or_else(|| {
         Failure::usage(format!("nobody is on a board of {problem} yet"))
             .next(format!("nibble submit {}", words::shell(&shown)))

@@ -1,7 +1,8 @@
 //! `nibble history [PROBLEM|FILE]`: attempts in the order of time, failed ones too.
 
 use jiff::Timestamp;
-use leaderboard::{Summary, attempt::solution_name, history::histories};
+use leaderboard::{Attempt, Store, Summary, attempt::solution_name, history::histories};
+use serde::Serialize;
 
 use super::attempts;
 use crate::{
@@ -10,7 +11,15 @@ use crate::{
     render::{history, json},
 };
 
-pub fn run(of: Option<&str>, limit: usize, config: &Config) -> Result<Exit> {
+/// An attempt and its source, as one row of a data set.
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    attempt: &'a Attempt,
+    source: String,
+}
+
+pub fn run(of: Option<&str>, limit: usize, source: bool, config: &Config) -> Result<Exit> {
     let of = of.map(Of::new).transpose()?;
     let problem = match &of {
         Some(Of::Problem(name)) => Some(*name),
@@ -19,6 +28,9 @@ pub fn run(of: Option<&str>, limit: usize, config: &Config) -> Result<Exit> {
     let mut attempts = attempts::read(config, problem)?.attempts;
     if let Some(Of::Solution(name)) = &of {
         attempts.retain(|attempt: &Summary| attempt.solution() == name);
+    }
+    if source {
+        return whole(&attempts, config);
     }
     let histories = histories(&attempts);
     if config.json {
@@ -40,6 +52,16 @@ pub fn run(of: Option<&str>, limit: usize, config: &Config) -> Result<Exit> {
     let screens: Vec<String> =
         histories.iter().map(|one| history::screen(one, limit, &ids, now)).collect();
     config.terminal.print(&screens.join("\n"))?;
+    Ok(Exit::Accepted)
+}
+
+fn whole(attempts: &[Summary], config: &Config) -> Result<Exit> {
+    let store = Store::at(config.leaderboard()?);
+    for summary in attempts {
+        let source = String::from_utf8_lossy(&store.source(&summary.id)?).into_owned();
+        let attempt = &store.attempt(&summary.id)?;
+        config.terminal.print(&json::line(&Whole { attempt, source }))?;
+    }
     Ok(Exit::Accepted)
 }
 

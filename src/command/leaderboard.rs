@@ -19,7 +19,7 @@ pub fn run(arguments: &Board, config: &Config) -> Result<Exit> {
         exit = remeasure::run(problem, top, config)?;
     }
     let collection = attempts::read(config, problem)?;
-    let boards = boards(&collection.attempts);
+    let boards = boards(&collection.attempts, &attempts::manifest(config)?);
     let format = match config.json {
         true => BoardFormat::Json,
         false => arguments.format.unwrap_or(BoardFormat::Table),

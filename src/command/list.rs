@@ -23,7 +23,8 @@ struct Listed<'a> {
 
 pub fn run(config: &Config) -> Result<Exit> {
     let attempts = attempts::read(config, None)?.attempts;
-    let boards = leaderboard::board::boards(&attempts);
+    let agreed = attempts::manifest(config)?;
+    let boards = leaderboard::board::boards(&attempts, &agreed);
     let mut text = String::new();
     for problem in problems::catalog() {
         let manifest = problem.manifest();

@@ -6,12 +6,15 @@ mod audit;
 mod batch;
 mod bench;
 mod check;
+mod chunk;
 mod compare;
 mod completions;
+mod confirm;
 mod conform;
 mod count;
 mod diff;
 mod doctor;
+mod elsewhere;
 mod export;
 mod guide;
 mod history;
@@ -59,7 +62,9 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
             None => leaderboard::run(&board, config),
             Some(action) => audit::run(&action, config),
         },
-        Command::History { of, limit } => history::run(of.as_deref(), limit, config),
+        Command::History { of, limit, source } => {
+            history::run(of.as_deref(), limit, source, config)
+        }
         Command::Queue => queue::run(config),
         Command::Attempt { id, source } => attempt::run(&id, source, config),
         Command::Diff { a, b } => diff::run(a.as_deref(), b.as_deref(), config),
@@ -87,6 +92,7 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Once { order } => ncu::once(&order),
         Command::Man { folder } => man::run(&folder, config),
         Command::Completions { shell } => completions::run(shell, config),
-        Command::Device | Command::Worker { .. } => unreachable!("`main` starts them by itself"),
+        Command::Chunk { run, places } => chunk::run(&run, &places, config),
+        Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
     }
 }

@@ -73,7 +73,7 @@ impl Plan {
 /// A batch that this process sees to.
 pub struct UnderWay {
     pub id: RunId,
-    folder: Folder,
+    pub folder: Folder,
     _hold: Hold,
     count: usize,
 }

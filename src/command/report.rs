@@ -55,7 +55,14 @@ pub fn run(place: &Path, config: &Config) -> Result<Exit> {
     collection.attempts.retain(|summary| whole.contains_key(&summary.id));
 
     let ids = attempts::short_ids(config)?;
-    let site = Site::new(&collection.attempts, &whole, &damaged, &ids, Timestamp::now());
+    let site = Site::new(
+        &collection.attempts,
+        &whole,
+        &damaged,
+        &ids,
+        &attempts::manifest(config)?,
+        Timestamp::now(),
+    );
     report::write(&site, &store, &folder)?;
     let files = folder.publish()?;
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     attempts,
     batch::Batch,
+    elsewhere,
     plan::UnderWay,
     solve::{self, Shown},
 };
@@ -33,15 +34,28 @@ pub fn run(submit: &Submit, config: &Config) -> Result<Exit> {
         message: Some(submit.message.trim().to_owned()).filter(|message| !message.is_empty()),
     };
     // One file is either recorded or not; many can be killed in their midst.
-    let run = match batch.tasks().len() {
-        1 => None,
+    let run = match (batch.tasks().len(), submit.elsewhere.on) {
+        (1, None) => None,
         _ => Some(UnderWay::begin(&mut batch, &said, config)?),
     };
-    let exit = batch.run(|index, report| {
+    let (mut stopped, mut exit) = (None, Exit::Accepted);
+    if let (Some(run), Some(_)) = (&run, submit.elsewhere.on) {
+        stopped = elsewhere::run(&mut batch, run, &submit.elsewhere, config)?;
+        for file in batch.give_up().iter().filter(|_| stopped.is_none()) {
+            let failure = Failure::usage(format!("{} has no result", file.display()));
+            let failure = failure.next(format!("nibble check {} says why", file.display()));
+            exit = exit.max(failure.report(config.json, &config.terminal));
+        }
+    }
+    let ran = batch.run(|index, report| {
         shown(report, &said, run.as_ref().map(|run| run.member(index)), config)
     })?;
+    let exit = exit.max(ran).max(stopped.as_ref().map_or(Exit::Accepted, |failure| failure.exit));
     if let Some(run) = run {
         run.end(exit, config);
+    }
+    if let Some(failure) = stopped {
+        failure.report(config.json, &config.terminal);
     }
     Ok(exit)
 }
@@ -94,12 +108,13 @@ fn recorded(
             message: said.message.clone(),
             source: source(report)?,
             parent: parent.clone(),
+            confirms: None,
             batch: member,
         },
     ))?;
     attempts.push(Summary::from(&attempt));
 
-    let standing = board::standing(&attempts, &attempt.id);
+    let standing = board::standing(&attempts, &attempt.id, &store.manifest()?);
     let best = standing.as_ref().and_then(|standing| standing.best_before);
     let best = best.map(|best| best.id.clone()).filter(|best| parent.as_ref() != Some(best));
     // What cannot be read any more is not compared with; it was named when it was read.

@@ -16,6 +16,7 @@ use leaderboard::{Attempt, AttemptId, Member, Store, history};
 use super::{
     attempts,
     batch::{Batch, Task},
+    elsewhere,
     plan::UnderWay,
     solution::Solution,
     submit::{self, Said},
@@ -30,6 +31,10 @@ use crate::{
 };
 
 pub fn run(arguments: &Sweep, config: &Config) -> Result<Exit> {
+    if arguments.elsewhere.on.is_some() && arguments.submit != Recorded::All {
+        return Err(Failure::usage("what is done elsewhere comes back as attempts")
+            .next("leave out --submit, or --on"));
+    }
     let axes: Vec<Axis> = arguments
         .define
         .iter()
@@ -96,6 +101,17 @@ fn decided(file: &Path, axes: &[Axis]) -> Result<()> {
     Ok(())
 }
 
+/// What was done before, or elsewhere.
+fn settled(batch: &Batch<'_>, store: &Store) -> Result<Vec<Option<Found>>> {
+    let found = batch.tasks().iter().map(|task| match &task.settled {
+        Some(Settled::Done(one) | Settled::Known(one)) => {
+            Ok(Some(Found { attempt: store.attempt(&one.id)?, report: None }))
+        }
+        None => Ok(None),
+    });
+    found.collect()
+}
+
 struct Sweeper<'a> {
     arguments: &'a Sweep,
     said: Said,
@@ -136,15 +152,15 @@ impl Sweeper<'_> {
             Recorded::Best | Recorded::None => None,
         };
         let store = Store::at(self.config.leaderboard()?);
-        let mut found: Vec<Option<Found>> = Vec::new();
-        for task in batch.tasks() {
-            found.push(match &task.settled {
-                Some(Settled::Done(one) | Settled::Known(one)) => {
-                    Some(Found { attempt: store.attempt(&one.id)?, report: None })
-                }
-                None => None,
-            });
+        if let (Some(run), Some(_)) = (&under_way, self.arguments.elsewhere.on) {
+            let stopped = elsewhere::run(&mut batch, run, &self.arguments.elsewhere, self.config)?;
+            let found = settled(&batch, &store)?;
+            if let Some(run) = under_way {
+                run.end(stopped.as_ref().map_or(Exit::Accepted, |why| why.exit), self.config);
+            }
+            return Ok(Wave { found, stopped });
         }
+        let mut found = settled(&batch, &store)?;
         // What came before the sweep, not another of its variants.
         let parent = self.parent(base)?;
         let stopped = batch.silently(|index, report| {
@@ -173,6 +189,7 @@ impl Sweeper<'_> {
             message: None,
             source: submit::source(&report)?,
             parent,
+            confirms: None,
             batch: member.clone(),
         };
         let submission = record::submission(&report, provenance);
@@ -212,6 +229,7 @@ impl Sweeper<'_> {
                     message: None,
                     source: submit::source(report)?,
                     parent: best.attempt.parent.clone(),
+                    confirms: None,
                     batch: None,
                 };
                 let store = Store::at(self.config.leaderboard()?);

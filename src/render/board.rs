@@ -6,7 +6,7 @@ pub mod markdown;
 use anstyle::Style;
 use jiff::Timestamp;
 use leaderboard::{
-    ShortIds,
+    ShortIds, Trust,
     attempt::DeviceKind,
     board::{Board, BoardKey, Row},
 };
@@ -21,6 +21,8 @@ use super::{
 const NAME: usize = 25;
 const INTERVAL: usize = 8;
 const AUTHOR: usize = 9;
+/// What the column of trust takes of it, where there is one.
+const TRUST: usize = 8;
 
 pub fn screen(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
     let heading = format!(
@@ -37,9 +39,10 @@ pub fn screen(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
         text.push_str(&format!("  {count}, none accepted yet\n"));
         return text;
     }
-    let mut table = columns(&board.key);
+    let trusted = trusted(&board.rows);
+    let mut table = columns(&board.key, trusted);
     for row in &board.rows {
-        table.row(cells(row, board.key.modelled, ids, now));
+        table.row(cells(row, board.key.modelled, trusted, ids, now));
         if let Some(message) = &row.best.message {
             table.remark(2, message);
         }
@@ -53,14 +56,20 @@ pub fn screen(board: &Board<'_>, ids: &ShortIds, now: Timestamp) -> String {
 
 /// Some rows of a board, without what their authors said of them.
 pub fn excerpt(key: &BoardKey, rows: &[Row<'_>], ids: &ShortIds, now: Timestamp) -> String {
-    let mut table = columns(key);
+    let trusted = trusted(rows);
+    let mut table = columns(key, trusted);
     for row in rows {
-        table.row(cells(row, key.modelled, ids, now));
+        table.row(cells(row, key.modelled, trusted, ids, now));
     }
     table.to_string()
 }
 
-fn columns(key: &BoardKey) -> Table {
+/// Whether anybody stands behind a time but who submitted it; else there is nothing to say.
+fn trusted(rows: &[Row<'_>]) -> bool {
+    rows.iter().any(|row| row.trust != Trust::OwnWord)
+}
+
+fn columns(key: &BoardKey, trusted: bool) -> Table {
     Table::new([
         ("", Align::Right),
         ("id", Align::Left),
@@ -70,6 +79,7 @@ fn columns(key: &BoardKey) -> Table {
         (if key.modelled { "" } else { "±" }, Align::Right),
         ("behind", Align::Right),
         ("% SOL", Align::Right),
+        (if trusted { "trust" } else { "" }, Align::Left),
         ("age", Align::Right),
     ])
 }
@@ -93,7 +103,13 @@ pub fn place(key: &BoardKey) -> String {
     format!("{kind}, {}", key.device.arch)
 }
 
-fn cells(row: &Row<'_>, modelled: bool, ids: &ShortIds, now: Timestamp) -> Vec<(Style, String)> {
+fn cells(
+    row: &Row<'_>,
+    modelled: bool,
+    trusted: bool,
+    ids: &ShortIds,
+    now: Timestamp,
+) -> Vec<(Style, String)> {
     let best = row.best;
     let first = if row.rank == 1 { style::GOOD } else { style::PLAIN };
     let behind = match (row.behind, row.indistinct) {
@@ -105,7 +121,14 @@ fn cells(row: &Row<'_>, modelled: bool, ids: &ShortIds, now: Timestamp) -> Vec<(
         let (low, high) = time.interval_us;
         format!("{:.1} %", (high - low) / 2.0 / time.us * 100.0)
     });
+    let trust = match row.trust {
+        _ if !trusted => "",
+        Trust::OwnWord => "own word",
+        Trust::Confirmed => "confirmed",
+        Trust::House => "house",
+    };
     let name = if modelled { NAME } else { NAME - INTERVAL };
+    let name = if trusted { name - TRUST } else { name };
     vec![
         (first, row.rank.to_string()),
         (style::ACCENT, ids.of(&best.id).to_owned()),
@@ -115,6 +138,7 @@ fn cells(row: &Row<'_>, modelled: bool, ids: &ShortIds, now: Timestamp) -> Vec<(
         (style::DIM, spread.unwrap_or_default()),
         (style::PLAIN, behind),
         (style::PLAIN, best.sol_percent.map(words::percent).unwrap_or_default()),
+        (if row.trust == Trust::OwnWord { style::DIM } else { style::GOOD }, trust.to_owned()),
         (style::DIM, words::age(best.created, now)),
     ]
 }

@@ -57,6 +57,16 @@ impl Progress {
     }
 }
 
+impl Progress {
+    /// How far a batch is that an engine has in hand.
+    pub fn elsewhere(&self, done: usize, count: usize, orders: usize, engine: &str) {
+        let Some((sender, _)) = &self.0 else { return };
+        let detail = format!("  {} with {engine}", words::count(orders as u64, "chunk"));
+        let step = format!("{done} of {count} done");
+        let _ = sender.send(Line { step, detail, afterwards: None });
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {

@@ -7,7 +7,7 @@ use std::{
 
 use jiff::Timestamp;
 use leaderboard::{
-    Attempt, AttemptId, ShortIds, Summary,
+    Attempt, AttemptId, Manifest, ShortIds, Summary,
     attempt::Verdict,
     board::{Board, BoardKey, boards},
     history::{History, histories},
@@ -56,11 +56,12 @@ impl<'a> Site<'a> {
         attempts: &'a HashMap<AttemptId, Attempt>,
         damaged: &'a [Damaged],
         ids: &'a ShortIds,
+        agreed: &Manifest,
         made: Timestamp,
     ) -> Self {
         // Both are in the order of their keys, and every board has a history.
         let mut names = HashSet::new();
-        let contests: Vec<Contest<'_>> = boards(summaries)
+        let contests: Vec<Contest<'_>> = boards(summaries, agreed)
             .into_iter()
             .zip(histories(summaries))
             .map(|(board, history)| Contest {

@@ -27,6 +27,7 @@ impl Made {
             message: None,
             file: format!("solutions/mxfp4_quantize/{file}"),
             parent: None,
+            confirms: None,
             batch: None,
             values: [].into(),
             source: format!("// {file}\nextern \"C\" void solution() {{ run({us}); }}\n").into(),

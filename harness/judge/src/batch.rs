@@ -4,8 +4,10 @@
 //! are worked on at once as there are cores. Times are taken one at a time for each GPU all the same:
 //! see [`Turn`](crate::card::Turn).
 
+pub mod engine;
 mod folder;
 mod journal;
+mod spread;
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -15,6 +17,7 @@ use std::thread;
 
 pub use self::folder::{Folder, Hold};
 pub use self::journal::{Journal, Step};
+pub use self::spread::{Spread, Tiding, spread};
 use crate::{Config, Error, Event, Report, run};
 
 /// What is said of the run of that index.

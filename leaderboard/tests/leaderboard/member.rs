@@ -91,6 +91,6 @@ fn records_of_the_first_format_are_read() {
     let read = store.read(None).unwrap();
     assert_eq!(
         read.unreadable[0].defect,
-        Defect::Damaged("`batch` and `values` are of format 2".into())
+        Defect::Damaged("`batch`, `confirms` and `values` are of format 2".into())
     );
 }

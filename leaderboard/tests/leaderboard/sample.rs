@@ -18,6 +18,7 @@ pub fn submission() -> Submission {
         message: Some("four lanes for a block, 128-bit \"loads\"".into()),
         file: "solutions/mxfp4_quantize/02_vector.cu".into(),
         parent: Some("20260812-142900-a00001".parse().unwrap()),
+        confirms: None,
         batch: None,
         values: [("TILE".into(), "64".into())].into(),
         source: SOURCE.into(),

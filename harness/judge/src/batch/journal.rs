@@ -63,6 +63,8 @@ pub struct Journal {
     file: File,
     /// So that the second case of a check is no line.
     last: BTreeMap<usize, Step>,
+    /// The places in the batch of the runs that this process counts from 0; empty: they are those.
+    places: Vec<usize>,
 }
 
 impl Journal {
@@ -75,12 +77,18 @@ impl Journal {
         let (file, _) = name.keep().map_err(|error| error.error)?;
         // On a file system without locks the journal looks as if its writer were dead.
         let _ = file.try_lock();
-        Ok(Self { file, last: BTreeMap::new() })
+        Ok(Self { file, last: BTreeMap::new(), places: Vec::new() })
+    }
+
+    /// From now on the run of index `i` is the batch's `places[i]`.
+    pub fn renumber(&mut self, places: Vec<usize>) {
+        self.places = places;
     }
 
     /// That the run of this index is at this step now. What cannot be written is not seen by others,
     /// and changes nothing else.
     pub fn note(&mut self, index: usize, step: Step) {
+        let index = self.places.get(index).copied().unwrap_or(index);
         if self.last.insert(index, step) == Some(step) {
             return;
         }
