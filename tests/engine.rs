@@ -92,6 +92,7 @@ fn slurm_is_there() -> bool {
 }
 
 /// Real daemons; `scripts/slurm up 2` starts some.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #[test]
 fn chunks_with_slurm() {
     if !slurm_is_there() {
