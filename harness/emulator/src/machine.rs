@@ -147,7 +147,7 @@ impl Machine {
     /// # Errors
     /// The fault that stopped it. Memory is left as it was then.
     pub fn launch(&self, launch: &LaunchConfig, params: &[u8]) -> Result<Counters, Box<Fault>> {
-        self.run(launch, params, Counters::of)
+        self.run(launch, params, |program, tally| Counters::of(program, &tally.settled(program)))
     }
 
     /// As [`Self::launch`], with the counts of every place in the source as well. Which place the first
@@ -166,8 +166,9 @@ impl Machine {
             let chain = |location: Option<u32>| {
                 kernel.chain(location.and_then(|at| program.locations.get(at as usize)))
             };
-            let profile = KernelProfile::of(&kernel.name, program, tally, chain);
-            (Counters::of(program, tally), profile)
+            let tally = tally.settled(program);
+            let profile = KernelProfile::of(&kernel.name, program, &tally, chain);
+            (Counters::of(program, &tally), profile)
         })
     }
 

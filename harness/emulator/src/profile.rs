@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::counters::{far, rounds};
 use crate::exec::{Tally, Traffic};
 use crate::fault::SourcePoint;
 use crate::isa::Class;
@@ -110,7 +111,7 @@ impl KernelProfile {
             profile.place(Place { source: chain(location), counts });
         }
         profile.sort();
-        profile.load_rounds = load_rounds(program, tally);
+        profile.load_rounds = rounds(program, tally, &program.levels, far);
         profile
     }
 
@@ -139,20 +140,4 @@ impl KernelProfile {
         };
         self.places.sort_by_cached_key(key);
     }
-}
-
-/// A block has as many rounds as its loads have depths: those of one depth need no value of each other.
-fn load_rounds(program: &Program, tally: &Tally) -> u64 {
-    let mut depths = BTreeMap::<u32, Vec<u16>>::new();
-    for (memory, traffic) in program.memory.iter().zip(&tally.traffic) {
-        if traffic.load.requests > 0 {
-            depths.entry(memory.block).or_default().push(memory.depth);
-        }
-    }
-    let rounds = depths.into_iter().map(|(block, mut depths)| {
-        depths.sort_unstable();
-        depths.dedup();
-        tally.visits.get(block as usize).map_or(0, |visits| visits.warps) * depths.len() as u64
-    });
-    rounds.sum()
 }

@@ -63,8 +63,26 @@ pub struct MemoryInst {
     /// Index into [`Program::origins`].
     pub origin: u32,
     pub block: BlockId,
-    /// How many memory instructions of its block must have answered before it can be issued.
-    pub depth: u16,
+    /// Of scalars that the machine code loads or stores together: the first of them, and how many bytes
+    /// all have. Where the addresses are no multiples of that, each goes by itself.
+    pub joins: Option<(u16, u8)>,
+}
+
+/// Loads that a warp has under way at the same time. Numbers of [`Program::memory`].
+pub type Round = Vec<u16>;
+
+/// A loop that can do nothing but wait for others: see `lower::polls`.
+#[derive(Clone, Debug)]
+pub struct Poll {
+    pub blocks: std::ops::Range<BlockId>,
+    /// Blocks that lead into it.
+    pub entered: Vec<BlockId>,
+}
+
+impl Poll {
+    pub fn holds(&self, block: BlockId) -> bool {
+        self.blocks.contains(&block)
+    }
 }
 
 /// How control leaves a block.
@@ -94,6 +112,9 @@ pub struct Block {
     /// The PTX instructions it holds, the branch at its end included: a range of
     /// [`Program::origins`]. Fewer may have code: copies of constants have none.
     pub origins: std::ops::Range<u32>,
+    /// Cycles of the longest chain in it of instructions that need each other's values; loads count for
+    /// nothing here, since it is memory that decides.
+    pub chain: u32,
 }
 
 /// Where an instruction came from.
@@ -105,6 +126,7 @@ pub struct Origin {
     pub location: Option<u32>,
     /// Class of the instruction, for counting: index into `isa::Class`.
     pub class: crate::isa::Class,
+    pub machine: crate::isa::Machine,
     /// Changes registers only, and reads nothing that others may change but an `mbarrier` and the clock:
     /// what a loop consists of that can do nothing but wait.
     pub idle: bool,
@@ -164,6 +186,10 @@ pub struct Program {
     pub first_wide: usize,
     /// Memory instructions: the place of each here is its [`Inst::cache`].
     pub memory: Vec<MemoryInst>,
+    /// Where loads stay where the text has them, and where they go as early as their addresses allow.
+    pub rounds: Vec<Round>,
+    pub levels: Vec<Round>,
+    pub polls: Vec<Poll>,
     pub params: Vec<ParamLayout>,
     pub param_bytes: u32,
     /// Bytes of `.shared` variables of known size; dynamic shared memory follows.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::clock::Clock;
 use super::dice::Dice;
+use super::l1::L1;
 use super::launch_control::Waiting;
 use super::{Lane, Tally, tcgen05};
 use crate::fault::FaultKind;
@@ -80,6 +81,8 @@ pub struct Core<'a> {
     pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,
     pub tally: Tally,
+    /// Of the CTA that runs, where it is counted.
+    pub l1: L1,
     pub wait: Wait,
     /// Set with [`super::Flow::Stop`]: what, and in which lane.
     pub fault: Option<Box<(FaultKind, u32)>>,

@@ -13,6 +13,7 @@ use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
 use super::cta::{Cta, Place, Turn};
 use super::dice::Dice;
+use super::l1::L1;
 use super::launch_control::Waiting;
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
@@ -211,6 +212,7 @@ impl<'a> Host<'a> {
             output: launch.output,
             counting: launch.counting,
             tally: Tally::new(program),
+            l1: L1::default(),
             wait: Wait::default(),
             fault: None,
             wanted: 0,
@@ -336,6 +338,7 @@ impl<'a> Host<'a> {
         let mut cluster = self.idle.pop().unwrap_or_else(|| Cluster::new(self.launch));
         let number = self.order.as_ref().map_or(number, |order| order[number as usize] as u64);
         cluster.start(self.launch, number);
+        self.core.l1.clear();
         self.core.tally.ctas += size;
         self.core.tally.warps += size * u64::from(self.launch.threads().div_ceil(32));
         Some(cluster)

@@ -32,6 +32,8 @@ mod crew;
 mod cta;
 pub mod dice;
 mod grid;
+mod heat;
+mod l1;
 mod lane;
 pub mod lanes;
 pub mod launch_control;

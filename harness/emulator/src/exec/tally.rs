@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::heat::Heat;
 use crate::fault::Access;
 use crate::program::Program;
 
@@ -16,6 +17,10 @@ pub struct Tally {
     pub visits: Vec<Visits>,
     /// By memory instruction: see [`Program::memory`].
     pub traffic: Vec<Traffic>,
+    /// What atomic updates cost each stretch of global memory, once there were some.
+    pub heat: Heat,
+    /// Updates of what the CTAs of a cooperative launch count each other by: one for a CTA and barrier.
+    pub grid_arrivals: u64,
     pub barriers: u64,
     pub ctas: u64,
     pub warps: u64,
@@ -39,14 +44,29 @@ pub struct Traffic {
     pub load: Moved,
     /// Atomic updates count here, too.
     pub store: Moved,
+    /// Of the sectors read, those that the CTA did not find in L1: see [`L1`](super::l1::L1).
+    pub load_fetched: u64,
+    /// Passes of loads over the banks of L1.
+    pub load_passes: u64,
     pub shared_requests: u64,
     /// Passes over the 32 banks, of 128 bytes each.
     pub shared_wavefronts: u64,
     /// Of those, the ones that fewer conflicts would have saved: beyond what so many bytes need.
     pub shared_conflicts: u64,
+    /// Four-byte words by which the lowest bits of shared addresses were ever off a multiple of 16.
+    pub shared_low_bits: u32,
     pub local_requests: u64,
+    /// 32-byte sectors and 128-byte lines of local memory, whose words lie lane beside lane.
     pub local_sectors: u64,
+    pub local_lines: u64,
+    /// Of the sectors, those written.
+    pub local_written: u64,
+    pub constant_requests: u64,
+    /// Different words that they asked for: the constant cache gives one after the other.
+    pub constant_words: u64,
     pub atomics: u64,
+    /// Of atomics on shared memory: lanes that want the same word come one after the other.
+    pub shared_atomic_passes: u64,
     /// Bytes of shared memory that tensor cores read by themselves, as operands of `wgmma` and `tcgen05`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tensor_shared_bytes: u64,
@@ -65,6 +85,10 @@ pub struct Moved {
     pub requests: u64,
     /// 32-byte sectors that they touched.
     pub sectors: u64,
+    /// 128-byte lines that they touched.
+    pub lines: u64,
+    /// Of the sectors, those of requests that did not cover all bytes of theirs.
+    pub partial: u64,
     /// Sectors that nothing of this launch had touched before: these come from DRAM, or go there.
     pub fresh: u64,
     /// That the lanes asked for.
@@ -80,6 +104,32 @@ impl Tally {
         }
     }
 
+    /// With every loop that only waited counted as if its first look had been enough: what is left is the
+    /// same in each run.
+    pub fn settled(&self, program: &Program) -> Self {
+        let mut tally = self.clone();
+        for poll in &program.polls {
+            let sum = |of: fn(&Visits) -> u64| -> u64 {
+                poll.entered.iter().map(|&from| of(&self.visits[from as usize])).sum()
+            };
+            let head = self.visits[poll.blocks.start as usize].warps.max(1);
+            let (entered, lanes) =
+                (sum(|visits| visits.warps).min(head), sum(|visits| visits.lanes));
+            for block in poll.blocks.clone() {
+                let visits = &mut tally.visits[block as usize];
+                let warps = share(visits.warps, entered, head);
+                *visits =
+                    Visits { warps, lanes: lanes.min(32 * warps), branches: warps, divergent: 0 };
+            }
+            for (traffic, memory) in tally.traffic.iter_mut().zip(&program.memory) {
+                if poll.holds(memory.block) {
+                    traffic.scale(entered, head);
+                }
+            }
+        }
+        tally
+    }
+
     /// Add another thread's counts of the same program.
     pub fn add(&mut self, other: &Self) {
         for (sum, more) in self.visits.iter_mut().zip(&other.visits) {
@@ -91,22 +141,64 @@ impl Tally {
         for (sum, more) in self.traffic.iter_mut().zip(&other.traffic) {
             sum.add(more);
         }
+        self.heat.add(&other.heat);
+        self.grid_arrivals += other.grid_arrivals;
         self.barriers += other.barriers;
         self.ctas += other.ctas;
         self.warps += other.warps;
     }
 }
 
+/// So much of a count.
+fn share(count: u64, part: u64, whole: u64) -> u64 {
+    (u128::from(count) * u128::from(part) / u128::from(whole)) as u64
+}
+
 impl Traffic {
+    /// Leaves so much of everything but of what nobody had touched before.
+    fn scale(&mut self, part: u64, whole: u64) {
+        let counts = [
+            &mut self.load_fetched,
+            &mut self.load_passes,
+            &mut self.shared_requests,
+            &mut self.shared_wavefronts,
+            &mut self.shared_conflicts,
+            &mut self.shared_atomic_passes,
+            &mut self.atomics,
+        ];
+        let of = |moved: &mut Moved| {
+            for count in [
+                &mut moved.requests,
+                &mut moved.sectors,
+                &mut moved.lines,
+                &mut moved.partial,
+                &mut moved.bytes,
+            ] {
+                *count = share(*count, part, whole);
+            }
+        };
+        counts.into_iter().for_each(|count| *count = share(*count, part, whole));
+        of(&mut self.load);
+        of(&mut self.store);
+    }
+
     pub fn add(&mut self, other: &Self) {
         self.load.add(&other.load);
         self.store.add(&other.store);
+        self.load_fetched += other.load_fetched;
+        self.load_passes += other.load_passes;
         self.shared_requests += other.shared_requests;
         self.shared_wavefronts += other.shared_wavefronts;
         self.shared_conflicts += other.shared_conflicts;
+        self.shared_low_bits |= other.shared_low_bits;
         self.local_requests += other.local_requests;
         self.local_sectors += other.local_sectors;
+        self.local_lines += other.local_lines;
+        self.local_written += other.local_written;
+        self.constant_requests += other.constant_requests;
+        self.constant_words += other.constant_words;
         self.atomics += other.atomics;
+        self.shared_atomic_passes += other.shared_atomic_passes;
         self.tensor_shared_bytes += other.tensor_shared_bytes;
     }
 
@@ -126,6 +218,8 @@ impl Moved {
     pub fn request(&mut self, sectors: Sectors, bytes: u64) {
         self.requests += 1;
         self.sectors += sectors.touched;
+        self.lines += sectors.lines;
+        self.partial += if bytes < 32 * sectors.touched { sectors.touched } else { 0 };
         self.fresh += sectors.fresh;
         self.bytes += bytes;
     }
@@ -133,6 +227,8 @@ impl Moved {
     pub fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.sectors += other.sectors;
+        self.lines += other.lines;
+        self.partial += other.partial;
         self.fresh += other.fresh;
         self.bytes += other.bytes;
     }
@@ -141,6 +237,7 @@ impl Moved {
 impl Sectors {
     pub fn add(&mut self, other: Self) {
         self.touched += other.touched;
+        self.lines += other.lines;
         self.fresh += other.fresh;
     }
 }
@@ -149,6 +246,8 @@ impl Sectors {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sectors {
     pub touched: u64,
-    /// Of those, the ones that nothing had touched before.
+    /// 128-byte lines that hold them.
+    pub lines: u64,
+    /// Of the sectors, the ones that nothing had touched before.
     pub fresh: u64,
 }

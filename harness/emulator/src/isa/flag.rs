@@ -30,6 +30,19 @@ pub const PAIRED: u32 = 1 << 23;
 /// Two bits: the memory space, as `exec::access` numbers them.
 pub const SPACE_SHIFT: u32 = 20;
 
+/// An atomic that adds floats.
+pub const SUMS_FLOATS: u32 = 1 << 24;
+
+/// An atomic whose address is the same in all lanes, as the program text shows, and whose old value nobody
+/// wants.
+pub const UNIFORM: u32 = 1 << 25;
+
+/// Of a loop that waits for others: see `lower::polls`.
+pub const POLLS: u32 = 1 << 27;
+
+/// A load of what nobody writes meanwhile, `.nc`: it need not wait for stores.
+pub const READ_ONLY: u32 = 1 << 26;
+
 /// The bit of a modifier; 0 for one that rows tell apart themselves.
 pub fn named(modifier: &str) -> u32 {
     match modifier {

@@ -34,6 +34,7 @@ mod half;
     reason = "a product shifted reads as the manual's `t = a * b; t >> n`"
 )]
 mod integer;
+mod machine;
 mod matrix;
 mod memory;
 mod mixed;
@@ -55,6 +56,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exec::Handlers;
 
+pub use machine::Machine;
 pub use memory::{
     Bits, STRONG, WIDE_EXCHANGE, atomic_handlers, load_handlers, store_handlers,
     strong_load_handlers, strong_store_handlers, vector_atomic_handlers,

@@ -135,6 +135,7 @@ impl Selector {
         op.imm = imm;
         op.memory = true;
         op.flags = u32::from(space) << flag::SPACE_SHIFT | Self::order(flat, ty);
+        op.flags |= if flat.has("nc") { flag::READ_ONLY } else { 0 };
         op.written = targets.len();
         let loaded_width = if bits == Bits::B64 { Width::Wide } else { Width::Narrow };
         let mut after = Vec::new();
@@ -291,6 +292,11 @@ impl Selector {
         op.memory = true;
         op.flags = u32::from(space) << flag::SPACE_SHIFT;
         op.flags |= if keep { flag::KEEP } else { 0 };
+        op.flags |= if name == "add" && ty.starts_with(['f', 'b']) && ty != "b32" && ty != "b64" {
+            flag::SUMS_FLOATS
+        } else {
+            0
+        };
         op.b = Some(self.source(b, width, ty)?);
         op.c = match rest.first() {
             Some(c) if name == "cas" => Some(self.source(c, width, ty)?),

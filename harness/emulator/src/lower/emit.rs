@@ -1,12 +1,14 @@
 //! Operations on registers to instructions on slots.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::effects;
 use super::flatten::Frame;
 use super::slots::Slots;
 use super::{Block, End, LowerError, Op, Reg, Registers};
+use super::{polls, schedule};
 use crate::exec::Level;
+use crate::isa::flag;
 use crate::program::{self, Exit, Inst, MemoryInst, Program, SLOT, Slot, Writes};
 use ptx::ast;
 
@@ -23,6 +25,10 @@ pub fn emit(
         return Err(LowerError { message, span: function.span.clone() });
     }
     let slot = |reg: Option<Reg>| reg.map_or(0, |reg| slots.of[reg as usize]);
+    let polls = polls::polls(blocks, &frame.origins);
+    let ops = || blocks.iter().flat_map(|block| &block.ops);
+    let ends = blocks.iter().filter_map(|block| block.end.uses());
+    let wanted: HashSet<Reg> = ops().flat_map(Op::uses).chain(ends).collect();
     let mut code = Vec::new();
     let mut lists: Vec<Slot> = Vec::new();
     let mut memory: Vec<MemoryInst> = Vec::new();
@@ -31,8 +37,7 @@ pub fn emit(
     let (mut done, mut touched) = (Vec::new(), Vec::new());
     for (number, block) in blocks.iter().enumerate() {
         let first = code.len() as u32;
-        let depths = depths(block);
-        for (op, depth) in block.ops.iter().zip(depths) {
+        for op in &block.ops {
             if !takes(op, registers) {
                 let message = "an operation on registers of widths that it does not take";
                 let span = frame.origins.get(op.origin as usize).map(|origin| origin.span.clone());
@@ -48,7 +53,7 @@ pub fn emit(
             let cache = memory.len() as u16;
             // Beyond what can be numbered they share the last entry, and its origin.
             if op.memory && memory.len() < usize::from(u16::MAX) {
-                memory.push(MemoryInst { origin: op.origin, block: number as u32, depth });
+                memory.push(MemoryInst { origin: op.origin, block: number as u32, joins: None });
             }
             code.push(Inst {
                 run: op.handlers.at(level),
@@ -64,7 +69,13 @@ pub fn emit(
                     _ => Writes::Active,
                 },
                 cache,
-                flags: op.flags,
+                flags: op.flags
+                    | noted(
+                        op,
+                        registers,
+                        &wanted,
+                        polls.iter().any(|poll| poll.holds(number as u32)),
+                    ),
                 list,
                 origin: op.origin,
             });
@@ -91,8 +102,12 @@ pub fn emit(
             end: code.len() as u32,
             exit,
             origins: block.origins.clone(),
+            chain: schedule::chain(block, &frame.origins),
         });
     }
+    let rounds = schedule::rounds(blocks);
+    let levels = schedule::levels(blocks, &frame.origins);
+    schedule::join(blocks, &mut memory);
     let number = |&reg: &Reg| slots.of[reg as usize] / SLOT as u32;
     let unwritten = slots.unwritten.iter().map(number).collect();
     let used = |reg: &usize| slots.of[*reg] != 0;
@@ -111,6 +126,9 @@ pub fn emit(
         slots: slots.count,
         first_wide: slots.first_wide,
         memory,
+        rounds,
+        levels,
+        polls,
         params: frame.params,
         param_bytes: frame.param_bytes,
         static_shared: frame.static_shared,
@@ -142,16 +160,13 @@ fn takes(op: &Op, registers: &Registers) -> bool {
     taken.all(|(reg, bytes)| bytes == 0 || registers.wide(reg) == (bytes == 8))
 }
 
-/// For each operation, the longest chain of memory operations before it in its block that its operands
-/// come through.
-fn depths(block: &Block) -> Vec<u16> {
-    let mut of = HashMap::<Reg, u16>::new();
-    let mut depths = Vec::with_capacity(block.ops.len());
-    for op in &block.ops {
-        let depth = op.uses().filter_map(|reg| of.get(&reg)).max().copied().unwrap_or(0);
-        let after = depth.saturating_add(u16::from(op.memory));
-        of.extend(op.defs().map(|reg| (reg, after)));
-        depths.push(depth);
+/// What the program text shows of a memory operation, as flags.
+fn noted(op: &Op, registers: &Registers, wanted: &HashSet<Reg>, polls: bool) -> u32 {
+    if !op.memory {
+        return 0;
     }
-    depths
+    let preset = |reg: Reg| registers.info[reg as usize].preset.is_some();
+    let idle = !op.defs().any(|reg| wanted.contains(&reg));
+    let uniform = if idle && op.a.is_some_and(preset) { flag::UNIFORM } else { 0 };
+    uniform | if polls { flag::POLLS } else { 0 }
 }

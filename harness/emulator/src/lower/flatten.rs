@@ -11,6 +11,7 @@ use super::outlined::{Body, Outline, Prototype};
 use super::scopes::{Entry, Scopes};
 use super::variables::MOST_BYTES;
 use super::{Environment, LowerError, Reg, Registers};
+use crate::isa::Machine;
 use crate::isa::{self, Class, Modifiers, Row};
 use crate::program::{Origin, ParamLayout};
 use ptx::ast::{self, Space, Statement};
@@ -315,7 +316,8 @@ impl<'a> Flattener<'a> {
     pub fn origin(&mut self, span: &ast::Span, class: Class) -> u32 {
         let origins = &mut self.out.frame.origins;
         let idle = class == Class::Branch;
-        origins.push(Origin { span: span.clone(), location: self.location, class, idle });
+        let machine = Machine::PLAIN;
+        origins.push(Origin { span: span.clone(), location: self.location, class, machine, idle });
         origins.len() as u32 - 1
     }
 }

@@ -11,7 +11,7 @@ use super::wgmma;
 use super::{Block, End, LowerError, Op, Reg, Registers};
 use crate::exec::system::NO_RESULT;
 use crate::exec::{Core, Flow, Handlers, once};
-use crate::isa::{self, Kind, Modifiers};
+use crate::isa::{self, Kind, Machine, Modifiers};
 use crate::program::Inst;
 
 pub struct Selected {
@@ -182,9 +182,16 @@ impl Selector {
                 self.ops.truncate(before);
                 self.refuse(what);
             }
-            (Ok(()), Ok((row, _))) => {
+            (Ok(()), Ok((row, modifiers))) => {
                 let origin = &mut self.frame.origins[flat.origin as usize];
                 origin.idle = effects::idle(flat, row.kind);
+                origin.machine = Machine::of(flat.opcode, flat.modifiers, &modifiers.types);
+                if let (Kind::Mma(_) | Kind::WmmaMultiply(_), Some(form)) =
+                    (row.kind, self.frame.multiplies.last())
+                {
+                    let products = self.ops.len() - before;
+                    origin.machine = origin.machine.multiplying(form, products);
+                }
             }
             _ => {}
         }

@@ -23,6 +23,8 @@ pub enum AllocationKind {
     Variable,
     /// A `__constant__` variable or the parameters of a launch: kernels may only read.
     Constant,
+    /// Where the CTAs of a cooperative launch count each other.
+    GridBarrier,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +84,9 @@ impl Range {
         self.info.base + self.info.len
     }
 
+    /// The first of the line that the allocation begins in, so that a line is in one word of a bitmap.
     fn first_sector(&self) -> u64 {
-        self.info.base / SECTOR
+        self.info.base / SECTOR / PER_LINE * PER_LINE
     }
 
     fn bitmap(&self, write: bool) -> &[AtomicU64] {
@@ -103,15 +106,17 @@ impl Range {
         let bitmap = self.bitmap(write);
         // Of the first word, those from `from` on; of the last, those up to `to`.
         let (low, high) = (!0u64 << (from % 64), !0u64 >> (63 - to % 64));
+        let lines = to / PER_LINE - from / PER_LINE + 1;
         if from / 64 == to / 64 {
-            return Sectors { touched, fresh: mark(&bitmap[(from / 64) as usize], low & high) };
+            let fresh = mark(&bitmap[(from / 64) as usize], low & high);
+            return Sectors { touched, lines, fresh };
         }
         let mut fresh = mark(&bitmap[(from / 64) as usize], low);
         for word in from / 64 + 1..to / 64 {
             fresh += mark(&bitmap[word as usize], !0);
         }
         fresh += mark(&bitmap[(to / 64) as usize], high);
-        Sectors { touched, fresh }
+        Sectors { touched, lines, fresh }
     }
 
     /// Mark the sectors that hold `addresses` (inside, ascending). Those of one word of the bitmap are
@@ -126,12 +131,14 @@ impl Range {
             let sector = address / SECTOR - first;
             if sector / 64 != word {
                 sectors.touched += u64::from(bits.count_ones());
+                sectors.lines += lines(bits);
                 sectors.fresh += mark(&bitmap[word as usize], bits);
                 (word, bits) = (sector / 64, 0);
             }
             bits |= 1 << (sector % 64);
         }
         sectors.touched += u64::from(bits.count_ones());
+        sectors.lines += lines(bits);
         sectors.fresh += mark(&bitmap[word as usize], bits);
         sectors
     }
@@ -147,6 +154,16 @@ impl Range {
             bits.iter().for_each(|word| word.store(0, Relaxed));
         }
     }
+}
+
+/// Sectors of a line.
+const PER_LINE: u64 = 4;
+
+/// Lines that these sectors are in.
+#[inline(always)]
+fn lines(sectors: u64) -> u64 {
+    let any = sectors | sectors >> 1 | sectors >> 2 | sectors >> 3;
+    u64::from((any & 0x1111_1111_1111_1111).count_ones())
 }
 
 /// Set `bits`; how many of them were not set before, by whichever thread.
@@ -393,7 +410,7 @@ impl Snapshot {
     /// Let kernels use the words of the grid's barrier.
     pub fn add_workspace(&mut self, base: u64, len: u64) {
         let name = "the grid's barrier".to_owned();
-        self.add(AllocationInfo { base, len, name, kind: AllocationKind::Variable });
+        self.add(AllocationInfo { base, len, name, kind: AllocationKind::GridBarrier });
     }
 
     fn add(&mut self, info: AllocationInfo) {

@@ -154,6 +154,12 @@ impl Offsets {
         self.of.iter().fold(0, |any, offset| any | offset) >> super::RANK_SHIFT != 0
     }
 
+    /// Bits that any of them has.
+    #[inline(always)]
+    pub fn any(&self) -> u32 {
+        self.of.iter().fold(0, |any, offset| any | offset)
+    }
+
     #[inline(always)]
     pub fn misaligned(&self, bytes: u32) -> bool {
         self.of.iter().fold(0, |any, offset| any | offset) & (bytes - 1) != 0

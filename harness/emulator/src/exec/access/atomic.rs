@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use super::addresses::active;
-use super::{Element, Found, place_in_named_space, pointer};
+use super::addresses::{Addresses, active};
+use super::{Element, Found, GENERIC, GLOBAL, place_in_named_space, pointer};
 use crate::exec::{Core, Flow};
 use crate::fault::Access;
 use crate::isa::flag;
+use crate::memory::AllocationKind;
 use crate::program::Inst;
 
 /// An update of one element: the old value and the operands to the new value.
@@ -171,5 +172,53 @@ unsafe fn place_atomic(core: &mut Core, inst: &Inst, bytes: u64, hosts: &mut [u6
         core.tally.traffic[inst.cache as usize].atomics += 1;
     }
     // SAFETY: passed on.
-    unsafe { place_in_named_space(core, inst, bytes, Access::Atomic, hosts) }
+    let found = unsafe { place_in_named_space(core, inst, bytes, Access::Atomic, hosts) };
+    let counted = core.counting && inst.flags & flag::POLLS == 0;
+    if counted && !matches!(found, Found::Fault) {
+        // SAFETY: passed on.
+        unsafe { meet(core, inst, bytes, hosts, &found) };
+    }
+    found
 }
+
+/// Counts what an update waits for: of shared memory, lanes that want the same word; of global memory,
+/// everybody who updates words close by.
+unsafe fn meet(core: &mut Core, inst: &Inst, bytes: u64, hosts: &[u64; 32], found: &Found) {
+    let space = (inst.flags >> flag::SPACE_SHIFT) as u8 & 3;
+    let global = || {
+        // SAFETY: passed on.
+        let at = unsafe { Addresses::gather(core, inst, bytes) };
+        active(core.mask).map(|lane| at.of[lane]).collect::<Vec<_>>()
+    };
+    let mut addresses = if space == GLOBAL || space == GENERIC { global() } else { Vec::new() };
+    let range = addresses.first().and_then(|&first| core.memory.locate(first));
+    let Some(range) = range.map(|index| core.memory.range(index)) else {
+        let passes = match found {
+            Found::Scattered => {
+                most_wanted(active(core.mask).map(|lane| hosts[lane] / 4).collect())
+            }
+            _ => 1,
+        };
+        core.tally.traffic[inst.cache as usize].shared_atomic_passes += passes;
+        return;
+    };
+    if range.info.kind == AllocationKind::GridBarrier {
+        core.tally.grid_arrivals += addresses.len() as u64;
+        return;
+    }
+    // Integers at an address that no lane chooses: the compiler adds the lanes up first.
+    if inst.flags & flag::UNIFORM != 0 && inst.flags & flag::SUMS_FLOATS == 0 {
+        addresses.truncate(1);
+    }
+    let contended = if inst.flags & flag::SUMS_FLOATS != 0 { CONTENDED_FLOAT } else { 8 };
+    core.tally.heat.request(&mut addresses, contended);
+}
+
+/// Lanes that want the same word.
+fn most_wanted(mut words: Vec<u64>) -> u64 {
+    words.sort_unstable();
+    words.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0) as u64
+}
+
+/// Eighths of a pass that an update of a float takes which another one waits for.
+const CONTENDED_FLOAT: u64 = 19;

@@ -1,6 +1,7 @@
 //! Global memory: is it there, may it be written, and what does it cost.
 
 use super::addresses::{Addresses, active};
+use crate::exec::core::CacheEntry;
 use crate::exec::{Core, Sectors};
 use crate::fault::{Access, FaultKind, MemorySpace, Near};
 use crate::memory::{AllocationInfo, AllocationKind};
@@ -83,9 +84,35 @@ pub fn out_of_bounds(core: &Core, address: u64, bytes: u64, access: Access) -> F
 #[inline(always)]
 fn count_run(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Access) {
     let Some(range) = &core.caches[inst.cache as usize].range else { return };
-    let sectors = range.touch(access != Access::Read, at.of[0], at.of[31] + bytes - 1);
     let traffic = &mut core.tally.traffic[inst.cache as usize];
+    if range.info.kind == AllocationKind::Constant {
+        traffic.constant_requests += 1;
+        traffic.constant_words += 32 * bytes.div_ceil(4);
+        return;
+    }
+    let last = at.of[31] + bytes - 1;
+    let sectors = range.touch(access != Access::Read, at.of[0], last);
+    if access == Access::Read {
+        traffic.load_fetched += core.l1.fetch_run(at.of[0], last);
+        traffic.load_passes += (32 * bytes).div_ceil(128);
+    }
     traffic.global(access).request(sectors, 32 * bytes);
+}
+
+/// Words of the bank of L1 that has the most; the addresses ascend. L1 has the banks of shared memory.
+fn passes(addresses: &[u64], bytes: u64) -> u64 {
+    let mut of_bank = [0_u8; 32];
+    let mut last = u64::MAX;
+    for &address in addresses {
+        let first = address / 4;
+        if first != last {
+            for word in first..first + bytes.div_ceil(4) {
+                of_bank[word as usize % 32] += 1;
+            }
+        }
+        last = first;
+    }
+    of_bank.into_iter().max().unwrap_or(0).into()
 }
 
 /// Count any other request.
@@ -104,6 +131,16 @@ fn count(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Acces
         some[..count].sort_unstable();
         &some[..count]
     };
+    let of_constants = |entry: &CacheEntry| {
+        entry.range.as_ref().is_some_and(|range| range.info.kind == AllocationKind::Constant)
+    };
+    if of_constants(&core.caches[inst.cache as usize]) {
+        let words = of.chunk_by(|a, b| a / 4 == b / 4).count() as u64;
+        let traffic = &mut core.tally.traffic[inst.cache as usize];
+        traffic.constant_requests += 1;
+        traffic.constant_words += words * bytes.div_ceil(4);
+        return;
+    }
     // Almost always all in one allocation, the cached one; else in a few, one after the other.
     let mut sectors = Sectors::default();
     let mut rest = of;
@@ -124,5 +161,10 @@ fn count(core: &mut Core, inst: &Inst, at: &Addresses, bytes: u64, access: Acces
         rest = &rest[inside..];
     }
     let wanted = u64::from(core.mask.count_ones()) * bytes;
-    core.tally.traffic[inst.cache as usize].global(access).request(sectors, wanted);
+    let traffic = &mut core.tally.traffic[inst.cache as usize];
+    if access == Access::Read {
+        traffic.load_fetched += core.l1.fetch_all(of);
+        traffic.load_passes += passes(of, bytes);
+    }
+    traffic.global(access).request(sectors, wanted);
 }

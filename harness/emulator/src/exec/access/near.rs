@@ -35,6 +35,7 @@ pub unsafe fn load_near<const V: usize>(core: &mut Core, inst: &Inst) -> Flow {
 #[target_feature(enable = "avx512f")]
 unsafe fn near<const V: usize>(core: &mut Core, inst: &Inst) -> bool {
     let bytes = 4 * V as u32;
+    let low_bits;
     // SAFETY: lowering keeps slots within the file, and registers are aligned; what is read of shared
     // memory lies in it.
     unsafe {
@@ -58,6 +59,9 @@ unsafe fn near<const V: usize>(core: &mut Core, inst: &Inst) -> bool {
             }
             words[half] = _mm512_srli_epi32::<2>(from);
         }
+        let any = _mm512_mask_reduce_or_epi32(masks[0], words[0])
+            | _mm512_mask_reduce_or_epi32(masks[1], words[1]);
+        low_bits = (start | (any as u32) << 2) % 16;
         let memory = core.shared.add(start as usize).cast::<__m512i>();
         let low = _mm512_loadu_si512(memory);
         let high = _mm512_loadu_si512(memory.add(1));
@@ -80,6 +84,7 @@ unsafe fn near<const V: usize>(core: &mut Core, inst: &Inst) -> bool {
         let needed = u64::from((core.mask.count_ones() * bytes).div_ceil(128));
         let traffic = &mut core.tally.traffic[inst.cache as usize];
         traffic.shared_requests += 1;
+        traffic.shared_low_bits |= low_bits;
         traffic.shared_wavefronts += passes;
         traffic.shared_conflicts += passes.saturating_sub(needed);
     }

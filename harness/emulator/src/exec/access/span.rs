@@ -85,6 +85,11 @@ pub fn span(
             if core.counting && bytes > 0 {
                 let sectors = range.touch(access != Access::Read, address, address + bytes - 1);
                 let traffic = &mut core.tally.traffic[inst.cache as usize];
+                if access == Access::Read {
+                    // Copies pass L1 by.
+                    traffic.load_fetched += sectors.touched;
+                    traffic.load_passes += 1;
+                }
                 traffic.global(access).request(sectors, bytes);
             }
             sanitize::range(core, lane, MemorySpace::Global, address, bytes, access)?;

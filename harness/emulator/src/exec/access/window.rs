@@ -26,6 +26,7 @@ pub fn admit_shared(
         let passes = wavefronts(core.mask, at, bytes);
         let needed = u64::from((core.mask.count_ones() * bytes).div_ceil(128));
         traffic.shared_requests += 1;
+        traffic.shared_low_bits |= at.any() % 16;
         traffic.shared_wavefronts += passes;
         traffic.shared_conflicts += passes.saturating_sub(needed);
     }
@@ -43,12 +44,48 @@ pub fn admit_local(core: &mut Core, inst: &Inst, at: &Offsets, bytes: u32, acces
         return super::misaligned(core, of, u64::from(bytes), access, MemorySpace::Local);
     }
     if core.counting {
-        // The hardware interleaves lanes word by word, so a uniform offset is fully coalesced.
+        let words = u64::from(bytes.div_ceil(4));
+        let (lines, sectors) = interleaved(core.mask, at);
         let traffic = &mut core.tally.traffic[inst.cache as usize];
         traffic.local_requests += 1;
-        traffic.local_sectors += u64::from(bytes.div_ceil(4)) * 4;
+        traffic.local_lines += words * lines;
+        traffic.local_sectors += words * sectors;
+        if access != Access::Read {
+            traffic.local_written += words * sectors;
+        }
     }
     true
+}
+
+/// Lines and sectors of a word of each lane's local memory. The hardware keeps a word of all lanes in one
+/// line, lane beside lane: an offset that all share is one line, and eight neighbours that share it one
+/// sector.
+#[inline(always)]
+fn interleaved(mask: u32, at: &Offsets) -> (u64, u64) {
+    let first = at.of[0] / 4;
+    if at.of.iter().all(|offset| offset / 4 == first) {
+        let octets = (0..4).filter(|octet| mask >> (8 * octet) & 0xff != 0);
+        return (1, octets.count() as u64);
+    }
+    scattered(mask, at)
+}
+
+#[cold]
+fn scattered(mask: u32, at: &Offsets) -> (u64, u64) {
+    let distinct = |words: &mut Vec<u32>| {
+        words.sort_unstable();
+        words.dedup();
+        words.len() as u64
+    };
+    let mut all = Vec::with_capacity(32);
+    let mut sectors = 0;
+    for octet in 0..4 {
+        let lanes = active(mask & 0xff << (8 * octet));
+        let mut words: Vec<u32> = lanes.map(|lane| at.of[lane] / 4).collect();
+        sectors += distinct(&mut words);
+        all.append(&mut words);
+    }
+    (distinct(&mut all), sectors)
 }
 
 #[cold]
@@ -169,6 +206,14 @@ mod tests {
         let mut of = [0; 32];
         (0..32).for_each(|l| of[l as usize] = f(l));
         Offsets { of, contiguous: false }
+    }
+
+    #[test]
+    fn local_words_lie_lane_beside_lane() {
+        assert_eq!(interleaved(!0, &at(|_| 64)), (1, 4), "one index");
+        assert_eq!(interleaved(0xff, &at(|_| 64)), (1, 1), "eight lanes");
+        assert_eq!(interleaved(!0, &at(|l| 4 * l)), (32, 32), "each its own");
+        assert_eq!(interleaved(!0, &at(|l| 4 * (l % 2))), (2, 8), "two");
     }
 
     #[test]
