@@ -142,7 +142,7 @@ fn modelled(
 ) -> Result<BenchReport, Error> {
     let modelled = model::call(setup.gpu, launches, setup.kernels);
     let besides = transfers.seconds(setup.gpu);
-    let limiter = if besides > modelled.seconds { "transfers" } else { modelled.limiter };
+    let limiter = if besides > modelled.seconds { "transfers" } else { modelled.limiter.name() };
     let micros = (modelled.seconds + besides) * 1e6;
     Ok(BenchReport {
         modelled: true,

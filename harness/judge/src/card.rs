@@ -127,6 +127,8 @@ impl Card {
             flops: f64::INFINITY,
             path: "unknown".to_owned(),
             source: "the driver's attributes of the device".to_owned(),
+            figures: timing::Figures::calibrated(),
+            trust: gpus::Trust::Scaled,
         }
     }
 }

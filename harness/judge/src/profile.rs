@@ -16,7 +16,8 @@ use crate::judge::{Judge, Trial};
 use crate::ncu::{self, KernelProfile};
 use crate::report::{DeviceInfo, DeviceKind, Verdict};
 use crate::run::{Placed, judges};
-use timing::{model, roofline};
+use timing::model::{self, Limiter};
+use timing::roofline;
 
 use crate::{Config, DeviceChoice, Error, Event, bench, place};
 
@@ -48,8 +49,8 @@ pub struct Profile {
     pub floor: Floor,
     /// The call's modelled time; 0 where it was not counted.
     pub modelled_us: f64,
-    /// What bounds it: "dram", "lsu", "issue", "latency" of the kernel that takes longest, or "launch".
-    pub limiter: Option<String>,
+    /// What bounds it: the slowest term of the kernel that takes longest, or the launch.
+    pub limiter: Option<Limiter>,
     /// The one that takes longest first.
     pub kernels: Vec<KernelReport>,
     /// What a GPU of this machine did with the same call.
@@ -169,7 +170,7 @@ fn counted(
     if !launches.is_empty() {
         let modelled = model::call(gpu, &launches, &report.kernels);
         profile.modelled_us = modelled.seconds * 1e6;
-        profile.limiter = Some(modelled.limiter.to_owned());
+        profile.limiter = Some(modelled.limiter);
         let mut sources = Sources::new(&source.path, source.text);
         profile.kernels = reports(gpu, &launches, &profiles, &report.kernels, &mut sources);
     }

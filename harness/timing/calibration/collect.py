@@ -38,6 +38,7 @@ for counts in sorted(folder.glob("*.counts")):
         for launch in launches:
             known = facts.get(launch["kernel"], {})
             launch["registers"] = known.get("registers", 32)
+            launch["stack"] = known.get("stack_bytes", 0)
             launch["spills"] = [known.get(f"spill_{way}_bytes", 0) for way in ("store", "load")]
             launch["counters"] = {key: value for key, value in launch["counters"].items() if value}
         print(json.dumps({"program": program, "name": name, "us": times[name], "launches": launches},

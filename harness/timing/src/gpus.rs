@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+use crate::figures::Figures;
 
 /// One GPU. Limits are of one SM.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -28,6 +31,26 @@ pub struct Gpu {
     pub path: String,
     /// Where the figures are from.
     pub source: String,
+    /// What the time model takes for it: in the file, what differs from an H200's.
+    #[serde(default = "Figures::calibrated", deserialize_with = "differing")]
+    pub figures: Figures,
+    pub trust: Trust,
+}
+
+fn differing<'de, D: Deserializer<'de>>(from: D) -> Result<Figures, D::Error> {
+    Figures::with(&toml::Table::deserialize(from)?).map_err(D::Error::custom)
+}
+
+/// How far the figures of a GPU can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Fitted to a calibration on such a GPU.
+    Calibrated,
+    /// Bandwidth and latency from others' measurements of such a GPU, the rest an H200's.
+    Published,
+    /// An H200's, scaled by data sheets.
+    Scaled,
 }
 
 impl Gpu {

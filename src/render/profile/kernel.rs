@@ -8,6 +8,7 @@ use super::super::{
     words,
 };
 use super::{BAR, SECTOR, reason};
+use timing::model::Limiter;
 
 /// Classes of instructions that are named; the others are "other".
 const CLASSES: usize = 6;
@@ -65,29 +66,49 @@ fn title(kernel: &KernelReport, among: bool) -> String {
 /// What each resource alone would take.
 fn terms(kernel: &KernelReport) -> Table {
     let terms = kernel.terms_us;
-    let rows = [
-        ("dram", terms.dram, "bytes to and from memory"),
-        ("lsu", terms.lsu, "sectors and passes over banks"),
-        ("issue", terms.issue, "instructions"),
-        ("latency", terms.latency, "waiting"),
-    ];
-    let longest = rows.iter().fold(0.0, |most: f64, row| most.max(row.1));
+    let longest = terms.of(terms.limiter());
+    // The four that every kernel has, and others where they matter.
+    let always = [Limiter::Dram, Limiter::Lsu, Limiter::Issue, Limiter::Latency];
+    let rows = terms
+        .named()
+        .into_iter()
+        .filter(|(of, us)| always.contains(of) || *us > SHOWN * longest)
+        .map(|(of, us)| (of, us, what(of)));
     let mut table = Table::new([
         ("alone", Align::Left),
         ("time", Align::Right),
         ("", Align::Left),
         ("", Align::Left),
     ]);
-    for (name, us, what) in rows {
-        let bold = if name == kernel.limiter { style::BOLD } else { style::PLAIN };
+    for (of, us, what) in rows {
+        let bold = if of == kernel.limiter { style::BOLD } else { style::PLAIN };
         table.row(vec![
-            (bold, name.into()),
+            (bold, of.name().into()),
             (bold, words::micros(us)),
             (style::DIM, what.into()),
             (style::ACCENT, words::bar(100.0 * us / longest.max(1e-9), BAR)),
         ]);
     }
     table
+}
+
+/// Of the slowest, what a term must take to be shown.
+const SHOWN: f64 = 0.2;
+
+fn what(of: Limiter) -> &'static str {
+    match of {
+        Limiter::Dram => "bytes to and from memory",
+        Limiter::L2 => "sectors to and from L2",
+        Limiter::Lsu => "lines and passes over banks",
+        Limiter::Issue => "instructions",
+        Limiter::Units => "the narrowest unit",
+        Limiter::Tensor => "products of matrices",
+        Limiter::Constants => "words of constant memory",
+        Limiter::Latency => "waiting",
+        Limiter::Dispatch => "handing out blocks",
+        Limiter::Atomics => "updates of the same place",
+        Limiter::Launch => "starting",
+    }
 }
 
 fn rows(kernel: &KernelReport) -> Vec<(&'static str, String)> {

@@ -8,6 +8,7 @@ use super::super::{
     words,
 };
 use super::SECTOR;
+use timing::model::Limiter;
 
 /// Columns between line and text; those that say nothing of any line take no room.
 pub fn table(kernel: &KernelReport, file: &str, most: usize) -> String {
@@ -20,7 +21,7 @@ pub fn table(kernel: &KernelReport, file: &str, most: usize) -> String {
         shown.iter().map(|line| cell(line)).collect()
     };
     let columns = [
-        (kernel.limiter, of(|line| words::percent(100.0 * line.cost))),
+        (kernel.limiter.name(), of(|line| words::percent(100.0 * line.cost))),
         ("issued", of(|line| words::percent(100.0 * line.shares.issue))),
         ("sectors", of(sectors)),
         ("used", of(used)),
@@ -31,7 +32,7 @@ pub fn table(kernel: &KernelReport, file: &str, most: usize) -> String {
     let columns: Vec<_> = columns
         .into_iter()
         .filter(|(name, _)| {
-            *name != "issued" || kernel.limiter != "issue" || kernel.narrow_unit.is_some()
+            *name != "issued" || kernel.limiter != Limiter::Issue || kernel.narrow_unit.is_some()
         })
         .filter(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()))
         .collect();

@@ -1,6 +1,8 @@
 //! What bounds a call, in a sentence that names the numbers it rests on.
 
+use emulator::Counters;
 use judge::profile::{KernelReport, Profile};
+use timing::model::Limiter;
 
 use super::{super::words, SECTOR};
 
@@ -16,11 +18,13 @@ pub enum Bound {
 impl Bound {
     /// `None` where nothing was counted.
     pub fn of(profile: &Profile) -> Option<Self> {
-        Some(match profile.limiter.as_deref()? {
-            "dram" | "lsu" => Self::Memory,
-            "issue" => Self::Compute,
-            "latency" => Self::Latency,
-            _ => Self::Launch,
+        Some(match profile.limiter? {
+            Limiter::Dram | Limiter::L2 | Limiter::Lsu | Limiter::Constants | Limiter::Atomics => {
+                Self::Memory
+            }
+            Limiter::Issue | Limiter::Units | Limiter::Tensor => Self::Compute,
+            Limiter::Latency => Self::Latency,
+            Limiter::Dispatch | Limiter::Launch => Self::Launch,
         })
     }
 
@@ -40,6 +44,11 @@ const ALL_BUT: f64 = 1.05;
 pub fn sentence(bound: Bound, profile: &Profile) -> String {
     let Some(kernel) = profile.kernels.first() else { return String::new() };
     match (bound, kernel.limiter) {
+        (Bound::Launch, Limiter::Dispatch) => format!(
+            "The GPU hands out {} one by one, which takes {}: fewer and larger ones would do.",
+            words::count(kernel.counters.ctas, "block"),
+            words::micros(kernel.terms_us.dispatch)
+        ),
         (Bound::Launch, _) => {
             let running: f64 = profile.kernels.iter().map(|kernel| kernel.modelled_us).sum();
             format!(
@@ -49,8 +58,11 @@ pub fn sentence(bound: Bound, profile: &Profile) -> String {
                 words::micros(running)
             )
         }
-        (Bound::Memory, "dram") => dram(profile, kernel),
+        (Bound::Memory, Limiter::Dram) => dram(profile, kernel),
+        (Bound::Memory, Limiter::Constants) => constants(kernel),
+        (Bound::Memory, Limiter::Atomics) => atomics(kernel),
         (Bound::Memory, _) => path(kernel),
+        (Bound::Compute, Limiter::Tensor) => tensor(kernel),
         (Bound::Compute, _) => issue(kernel),
         (Bound::Latency, _) => latency(kernel),
     }
@@ -100,6 +112,26 @@ fn path(kernel: &KernelReport) -> String {
     )
 }
 
+fn constants(kernel: &KernelReport) -> String {
+    let Counters { constant_words, constant_requests, .. } = kernel.counters;
+    format!(
+        "Constant memory gives one word at a time, and a warp asks for {:.1} different ones.",
+        constant_words as f64 / constant_requests.max(1) as f64
+    )
+}
+
+fn atomics(kernel: &KernelReport) -> String {
+    format!(
+        "Atomic updates wait for each other in L2 for {}: they go to one address, or to few that lie \
+         together.",
+        words::micros(kernel.terms_us.atomics)
+    )
+}
+
+fn tensor(kernel: &KernelReport) -> String {
+    format!("The tensor cores are busy for {}.", words::micros(kernel.terms_us.tensor))
+}
+
 fn passes(n: u64) -> String {
     format!("{} passes", words::short_count(n as f64))
 }
@@ -110,11 +142,11 @@ pub fn conflicts(kernel: &KernelReport) -> u64 {
 
 fn issue(kernel: &KernelReport) -> String {
     let instructions = words::short_count(kernel.counters.warp_instructions as f64);
-    let busy = words::micros(kernel.terms_us.issue);
+    let busy = words::micros(kernel.terms_us.issue.max(kernel.terms_us.units));
     match kernel.narrow_unit {
         Some(unit) => format!(
-            "The unit for `{unit}` instructions is busy for {busy}: it is narrower than the \
-             schedulers, which issue {instructions} warp instructions."
+            "The {unit} unit is busy for {busy}: it is narrower than the schedulers, which issue \
+             {instructions} warp instructions."
         ),
         None => {
             format!("{instructions} warp instructions keep the schedulers busy for {busy}.")

@@ -15,8 +15,14 @@ const SOURCE: &str = "//! problem\n__global__ void move(…)\n  out[i] = in[i];\
 
 /// A kernel with all its counts at one line; `change` makes it bound by what is wanted.
 fn profile(warps: u64, change: impl Fn(&mut Counters, &mut LineCounters)) -> Profile {
-    let moved =
-        Moved { requests: warps, sectors: 16 * warps, fresh: 16 * warps, bytes: 512 * warps };
+    let moved = Moved {
+        requests: warps,
+        sectors: 16 * warps,
+        lines: 4 * warps,
+        fresh: 16 * warps,
+        bytes: 512 * warps,
+        ..Moved::default()
+    };
     let mut line = LineCounters {
         warp_instructions: 10 * warps,
         thread_instructions: 320 * warps,
@@ -32,6 +38,13 @@ fn profile(warps: u64, change: impl Fn(&mut Counters, &mut LineCounters)) -> Pro
         global_load_requests: warps,
         global_load_sectors: 16 * warps,
         global_load_bytes: 512 * warps,
+        global_load_lines: 4 * warps,
+        global_load_passes: 4 * warps,
+        global_load_fetched: 16 * warps,
+        global_store_lines: 4 * warps,
+        machine_slots: 8 * 10 * warps,
+        load_rounds: warps,
+        load_levels: warps,
         global_store_requests: warps,
         global_store_sectors: 16 * warps,
         global_store_bytes: 512 * warps,
@@ -83,7 +96,7 @@ fn profile(warps: u64, change: impl Fn(&mut Counters, &mut LineCounters)) -> Pro
         message: None,
         floor: Floor { bytes: 1024.0 * warps as f64, flops: 0.0, us: 1.0 },
         modelled_us: modelled.seconds * 1e6,
-        limiter: Some(modelled.limiter.into()),
+        limiter: Some(modelled.limiter),
         kernels: reports(gpu, &launches, &profiles, &facts, &mut sources),
         measured: None,
     }
@@ -111,23 +124,38 @@ fn each_bound_has_its_reason() {
         counters.global_load_requests = 16 * MANY;
         counters.global_load_sectors = 32 * 16 * MANY;
         counters.global_load_bytes = 128 * 16 * MANY;
+        counters.global_load_lines = 32 * 16 * MANY;
+        counters.global_load_passes = 32 * 16 * MANY;
     });
     let conflicting = profile(MANY, |counters, line| {
         counters.shared_requests = 4 * MANY;
         counters.shared_wavefronts = 4 * 32 * MANY;
+        counters.shared_joined_wavefronts = 4 * 32 * MANY;
         line.traffic.shared_wavefronts = 4 * 32 * MANY;
         line.traffic.shared_conflicts = 4 * 31 * MANY;
     });
-    let busy = profile(MANY, |counters, _| counters.warp_instructions *= 40);
-    let converting = profile(MANY, |_, line| {
-        line.by_class.insert(Class::Convert, 200 * MANY);
+    let busy = profile(MANY, |counters, _| {
+        counters.warp_instructions *= 40;
+        counters.machine_slots *= 40;
     });
-    let chained = profile(512, |counters, _| counters.warp_instructions *= 2000);
-    let few = profile(512, |counters, _| counters.global_load_requests *= 400);
+    let special = profile(MANY, |counters, _| counters.machine_special = 8 * 50 * MANY);
+    let multiplying = profile(MANY, |counters, _| counters.machine_tensor = 8 * 100 * MANY);
+    let looked_up = profile(MANY, |counters, _| {
+        counters.constant_requests = 4 * MANY;
+        counters.constant_words = 4 * 20 * MANY;
+    });
+    let contended = profile(MANY, |counters, _| counters.atomic_passes = 8 * MANY);
+    let chained = profile(512, |counters, _| counters.chain_cycles = 40_000 * 512);
+    let few = profile(512, |counters, _| {
+        counters.global_load_requests *= 400;
+        counters.load_rounds *= 400;
+        counters.load_levels *= 400;
+    });
     let brief = profile(MANY, |counters, _| {
         counters.dram_read_sectors /= 32;
         counters.dram_write_sectors /= 32;
         counters.global_load_requests = 0;
+        counters.global_load_lines = 0;
     });
     let tiny = profile(8, |_, _| {});
     let all = [
@@ -136,7 +164,10 @@ fn each_bound_has_its_reason() {
         wasteful,
         conflicting,
         busy,
-        converting,
+        special,
+        multiplying,
+        looked_up,
+        contended,
         chained,
         few,
         brief,

@@ -52,7 +52,7 @@ pub fn start(arch: &str, kernels: &[KernelFacts], scrutiny: Scrutiny) -> Result<
             registers: kernels.iter().map(|k| (k.mangled.clone(), k.registers)).collect(),
             profile,
             time: Some(Box::new(move |record| {
-                model::terms(gpu, &launch(record.clone()), &known).seconds() * 1e9
+                model::terms(gpu, &launch(record.clone()), &known).seconds(gpu) * 1e9
             })),
         },
     );

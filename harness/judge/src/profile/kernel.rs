@@ -7,7 +7,7 @@ use super::lines::{self, LineReport, Sources};
 use ptx::KernelFacts;
 use timing::Launch;
 use timing::gpus::Gpu;
-use timing::model::{self, Life, Terms};
+use timing::model::{self, Life, Limiter, Terms};
 
 /// All launches of one kernel in a call.
 #[derive(Clone, Debug, Serialize)]
@@ -28,7 +28,7 @@ pub struct KernelReport {
     /// Of an average warp of the launch that takes longest, microseconds.
     pub life_us: Life,
     /// The slowest of the terms.
-    pub limiter: &'static str,
+    pub limiter: Limiter,
     /// The class whose unit is busier than the schedulers, where there is one.
     pub narrow_unit: Option<&'static str>,
     pub counters: Counters,
@@ -118,9 +118,9 @@ fn report(
         let terms = model::terms(gpu, launch, kernels);
         counters.add(&launch.counters);
         sum = sum.zip(&terms, |a, b| a + b * 1e6);
-        seconds += terms.seconds();
-        if longest.is_none_or(|(most, _)| terms.seconds() > most) {
-            longest = Some((terms.seconds(), launch));
+        seconds += terms.seconds(gpu);
+        if longest.is_none_or(|(most, _)| terms.seconds(gpu) > most) {
+            longest = Some((terms.seconds(gpu), launch));
         }
     }
     let (_, longest) = longest?;
@@ -128,7 +128,7 @@ fn report(
     let sms = f64::from(gpu.sms);
     let present = (longest.counters.warps as f64 / sms).min(f64::from(resident.warps));
     let rounds = profile.map_or(0, |profile| profile.load_rounds).max(1) as f64;
-    let unit = model::narrowest(&counters);
+    let unit = model::narrowest(gpu, &counters);
     let limiter = sum.limiter();
     Some(KernelReport {
         name: toolchain::compile::readable(&longest.kernel),
@@ -140,7 +140,12 @@ fn report(
         facts: model::facts(&longest.kernel, kernels).cloned(),
         modelled_us: seconds * 1e6,
         terms_us: sum,
-        life_us: model::life(gpu, &longest.counters).micros(),
+        life_us: model::life(
+            gpu,
+            &longest.counters,
+            longest.block.iter().product::<u32>().div_ceil(32),
+        )
+        .micros(),
         limiter,
         narrow_unit: unit,
         residency: Residency {
@@ -153,7 +158,7 @@ fn report(
         in_flight: InFlight {
             loads: counters.global_load_requests as f64 / rounds,
             bytes: present * counters.dram_read_sectors as f64 * SECTOR / rounds,
-            needed_bytes: gpu.dram * model::MEMORY_LATENCY / sms,
+            needed_bytes: gpu.dram * gpu.figures.latency_ns * 1e-9 / sms,
         },
         caches: Caches {
             hits: match counters.global_load_sectors {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use emulator::{KernelProfile, LineCounters, SourcePoint};
 use serde::Serialize;
 
-use timing::model::Terms;
+use timing::model::{Limiter, Terms};
 use toolchain::compile::Source;
 
 /// One line, as often as it was run.
@@ -95,7 +95,7 @@ fn statement(lines: &[&str]) -> Option<usize> {
 pub fn lines(
     profile: &KernelProfile,
     sources: &mut Sources,
-    limiter: &str,
+    limiter: Limiter,
     weights: impl Fn(&LineCounters) -> Terms,
 ) -> Vec<LineReport> {
     let mut lines = BTreeMap::<(&str, u32), LineCounters>::new();

@@ -4,147 +4,147 @@
 
 namespace n_fp4_attention_01 {
 #define solution fp4_attention_01
-#include "../../../../solutions/fp4_attention/01_scalar.cu"
+#include "solutions/fp4_attention/01_scalar.cu"
 #undef solution
 }
 namespace n_fp4_attention_05 {
 #define solution fp4_attention_05
-#include "../../../../solutions/fp4_attention/05_f16_mma.cu"
+#include "solutions/fp4_attention/05_f16_mma.cu"
 #undef solution
 }
 namespace n_mxfp4_dequantize_01 {
 #define solution mxfp4_dequantize_01
-#include "../../../../solutions/mxfp4_dequantize/01_thread_per_byte.cu"
+#include "solutions/mxfp4_dequantize/01_thread_per_byte.cu"
 #undef solution
 }
 namespace n_mxfp4_dequantize_02 {
 #define solution mxfp4_dequantize_02
-#include "../../../../solutions/mxfp4_dequantize/02_whole_lines.cu"
+#include "solutions/mxfp4_dequantize/02_whole_lines.cu"
 #undef solution
 }
 namespace n_mxfp4_quantize_01 {
 #define solution mxfp4_quantize_01
-#include "../../../../solutions/mxfp4_quantize/01_thread_per_block.cu"
+#include "solutions/mxfp4_quantize/01_thread_per_block.cu"
 #undef solution
 }
 namespace n_mxfp4_quantize_02 {
 #define solution mxfp4_quantize_02
-#include "../../../../solutions/mxfp4_quantize/02_warp_per_block.cu"
+#include "solutions/mxfp4_quantize/02_warp_per_block.cu"
 #undef solution
 }
 namespace n_mxfp4_quantize_03 {
 #define solution mxfp4_quantize_03
-#include "../../../../solutions/mxfp4_quantize/03_four_lanes_vectorized.cu"
+#include "solutions/mxfp4_quantize/03_four_lanes_vectorized.cu"
 #undef solution
 }
 namespace n_mxfp4_quantize_04 {
 #define solution mxfp4_quantize_04
-#include "../../../../solutions/mxfp4_quantize/04_deep_loads_hardware_cvt.cu"
+#include "solutions/mxfp4_quantize/04_deep_loads_hardware_cvt.cu"
 #undef solution
 }
 namespace n_nvfp4_dequantize_01 {
 #define solution nvfp4_dequantize_01
-#include "../../../../solutions/nvfp4_dequantize/01_thread_per_byte.cu"
+#include "solutions/nvfp4_dequantize/01_thread_per_byte.cu"
 #undef solution
 }
 namespace n_nvfp4_dequantize_02 {
 #define solution nvfp4_dequantize_02
-#include "../../../../solutions/nvfp4_dequantize/02_rows_that_share_sectors.cu"
+#include "solutions/nvfp4_dequantize/02_rows_that_share_sectors.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_01 {
 #define solution nvfp4_gemv_01
-#include "../../../../solutions/nvfp4_gemv/01_thread_per_row.cu"
+#include "solutions/nvfp4_gemv/01_thread_per_row.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_02 {
 #define solution nvfp4_gemv_02
-#include "../../../../solutions/nvfp4_gemv/02_split_k_atomics.cu"
+#include "solutions/nvfp4_gemv/02_split_k_atomics.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_03 {
 #define solution nvfp4_gemv_03
-#include "../../../../solutions/nvfp4_gemv/03_warp_per_row.cu"
+#include "solutions/nvfp4_gemv/03_warp_per_row.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_04 {
 #define solution nvfp4_gemv_04
-#include "../../../../solutions/nvfp4_gemv/04_two_pass_split_k.cu"
+#include "solutions/nvfp4_gemv/04_two_pass_split_k.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_05 {
 #define solution nvfp4_gemv_05
-#include "../../../../solutions/nvfp4_gemv/05_wide_loads.cu"
+#include "solutions/nvfp4_gemv/05_wide_loads.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_06 {
 #define solution nvfp4_gemv_06
-#include "../../../../solutions/nvfp4_gemv/06_four_accumulators.cu"
+#include "solutions/nvfp4_gemv/06_four_accumulators.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_07 {
 #define solution nvfp4_gemv_07
-#include "../../../../solutions/nvfp4_gemv/07_register_cap.cu"
+#include "solutions/nvfp4_gemv/07_register_cap.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_08 {
 #define solution nvfp4_gemv_08
-#include "../../../../solutions/nvfp4_gemv/08_software_pipelining.cu"
+#include "solutions/nvfp4_gemv/08_software_pipelining.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_09 {
 #define solution nvfp4_gemv_09
-#include "../../../../solutions/nvfp4_gemv/09_cache_hints.cu"
+#include "solutions/nvfp4_gemv/09_cache_hints.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_10 {
 #define solution nvfp4_gemv_10
-#include "../../../../solutions/nvfp4_gemv/10_byte_unpacking.cu"
+#include "solutions/nvfp4_gemv/10_byte_unpacking.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_11 {
 #define solution nvfp4_gemv_11
-#include "../../../../solutions/nvfp4_gemv/11_template_k.cu"
+#include "solutions/nvfp4_gemv/11_template_k.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_12 {
 #define solution nvfp4_gemv_12
-#include "../../../../solutions/nvfp4_gemv/12_rows_share_b.cu"
+#include "solutions/nvfp4_gemv/12_rows_share_b.cu"
 #undef solution
 }
 namespace n_nvfp4_gemv_13 {
 #define solution nvfp4_gemv_13
-#include "../../../../solutions/nvfp4_gemv/13_whole_occupancy.cu"
+#include "solutions/nvfp4_gemv/13_whole_occupancy.cu"
 #undef solution
 }
 namespace n_nvfp4_quantize_01 {
 #define solution nvfp4_quantize_01
-#include "../../../../solutions/nvfp4_quantize/01_thread_per_block.cu"
+#include "solutions/nvfp4_quantize/01_thread_per_block.cu"
 #undef solution
 }
 namespace n_nvfp4_quantize_02 {
 #define solution nvfp4_quantize_02
-#include "../../../../solutions/nvfp4_quantize/02_two_lanes_vectorized.cu"
+#include "solutions/nvfp4_quantize/02_two_lanes_vectorized.cu"
 #undef solution
 }
 namespace n_nvfp4_quantize_03 {
 #define solution nvfp4_quantize_03
-#include "../../../../solutions/nvfp4_quantize/03_hardware_cvt.cu"
+#include "solutions/nvfp4_quantize/03_hardware_cvt.cu"
 #undef solution
 }
 namespace n_nvfp4_quantize_04 {
 #define solution nvfp4_quantize_04
-#include "../../../../solutions/nvfp4_quantize/04_whole_sectors_fma_rounding.cu"
+#include "solutions/nvfp4_quantize/04_whole_sectors_fma_rounding.cu"
 #undef solution
 }
 namespace n_nvfp4_quantize_amax_01 {
 #define solution nvfp4_quantize_amax_01
-#include "../../../../solutions/nvfp4_quantize_amax/01_three_launches.cu"
+#include "solutions/nvfp4_quantize_amax/01_three_launches.cu"
 #undef solution
 }
 namespace n_nvfp4_quantize_amax_02 {
 #define solution nvfp4_quantize_amax_02
-#include "../../../../solutions/nvfp4_quantize_amax/02_back_through_l2.cu"
+#include "solutions/nvfp4_quantize_amax/02_back_through_l2.cu"
 #undef solution
 }
 
