@@ -31,9 +31,13 @@
 //! Not known: whether rounds scatter normally. One process in many that is far off widens the
 //! interval, and so leaves UNCLEAR what it might have called wrong.
 
+mod modelled;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::Serialize;
+
+pub use modelled::{SizeTimes, modelled};
 
 /// What was measured at one size: rounds of pairs.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,11 @@ use jiff::Timestamp;
 use judge::{Report, Stage, report::Verdict};
 use leaderboard::{
     Attempt, AttemptId,
-    compare::{self, Call, Comparison, MIN_ROUNDS, Options, SizeRounds, a_first},
+    compare::{self, Call, Comparison, Options, SizeRounds, SizeTimes, a_first},
     facts::side_by_side,
 };
+
+use timing::model::APART;
 
 use super::{attempts, solution::Solution, solve};
 use crate::{
@@ -77,29 +79,29 @@ fn any_seed() -> u64 {
     now.map_or(0, |now| u64::from(now.subsec_nanos()) ^ now.as_secs())
 }
 
-/// Absent where one of them is not accepted. A modelled time is the same however often it is asked
-/// for, and so are its rounds.
+/// Absent where one of them is not accepted.
 fn judged(compared: &judge::compare::Compared) -> Result<Option<Comparison>> {
     let judge::compare::Compared { a, b, sizes } = compared;
     if [a, b].iter().any(|report| report.verdict != Verdict::Accepted) {
         return Ok(None);
     }
-    let pair =
-        |[a_us, b_us]: &[Vec<f64>; 2]| compare::Pair { a_us: a_us.clone(), b_us: b_us.clone() };
-    let sizes: Vec<SizeRounds> = if a.modelled {
-        let sizes = a.bench.iter().zip(&b.bench).map(|(a, b)| SizeRounds {
+    let comparison = if a.modelled {
+        let sizes = a.bench.iter().zip(&b.bench).map(|(a, b)| SizeTimes {
             size: a.name.clone(),
-            rounds: vec![vec![pair(&[vec![a.median_us], vec![b.median_us]])]; MIN_ROUNDS],
+            a_us: a.median_us,
+            b_us: b.median_us,
         });
-        sizes.collect()
+        compare::modelled(&sizes.collect::<Vec<_>>(), APART)
     } else {
+        let pair =
+            |[a_us, b_us]: &[Vec<f64>; 2]| compare::Pair { a_us: a_us.clone(), b_us: b_us.clone() };
         let sizes = sizes.iter().map(|(size, rounds)| SizeRounds {
             size: size.clone(),
             rounds: rounds.iter().map(|round| round.iter().map(pair).collect()).collect(),
         });
-        sizes.collect()
+        compare::compare(&sizes.collect::<Vec<_>>(), Options::default())
     };
-    compare::compare(&sizes, Options::default()).map(Some).map_err(Failure::machine)
+    comparison.map(Some).map_err(Failure::machine)
 }
 
 /// The report as an attempt that is not recorded, for its facts.

@@ -8,6 +8,7 @@ use leaderboard::{
     facts::{Difference, Fact, Subject, Unit},
 };
 use serde::Serialize;
+use timing::model::APART;
 
 use super::{
     facts, json, report, style,
@@ -177,7 +178,9 @@ impl Compared<'_> {
     fn verdict(&self, comparison: &Comparison) -> String {
         let effect = comparison.geomean;
         let how = match self.a.report.modelled {
-            true => "by the model, in which nothing is chance".to_owned(),
+            true => {
+                format!("by the model, which tells apart what differs by {:.0} %", 100.0 * APART)
+            }
             false => format!("(95 % interval {})", interval(effect)),
         };
         let by = format!("{:+.1} %", effect.relative * 100.0);
@@ -202,6 +205,9 @@ impl Compared<'_> {
     fn next(&self, call: Call) -> Option<(String, &'static str)> {
         let (a, b) = (self.a.typed, self.b.typed);
         match call {
+            Call::Unclear if self.a.report.modelled => {
+                Some((format!("nibble compare {a} {b} --device cuda"), "a GPU tells them apart"))
+            }
             Call::Unclear => {
                 let pairs = u32::from(self.pairs) * 3;
                 Some((format!("nibble compare {a} {b} --pairs {pairs}"), "three times as long"))
