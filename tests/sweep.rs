@@ -51,6 +51,9 @@ fn every_combination_by_time_and_what_each_value_did() {
     let object = &nibble.beside(&["bench", id, "--device", "mock:gpu.toml", "--json"]).json()[0];
     assert_eq!(object["values"]["TILE"], "128");
     assert_eq!(object["geomean_us"], 40.0);
+    // Where only a source can be taken, the values are in it.
+    let tensara = nibble.beside(&["export", id, "--to", "tensara"]).code(0);
+    assert!(tensara.stdout.contains("#define STAGES 3\n#define TILE 128\n"), "{}", tensara.stdout);
     let board = nibble.beside(&["leaderboard", "--json"]).json();
     assert_eq!(board[0]["rows"].as_array().expect("rows").len(), 1, "one solution");
 }

@@ -1,7 +1,9 @@
 //! The files of one command: worked on beside each other, shown in the order in which they were given.
 
+mod far;
+mod in_order;
+
 use std::{
-    collections::BTreeMap,
     num::NonZero,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -14,10 +16,14 @@ use judge::{
     report::Verdict,
 };
 
+use self::{
+    far::Far,
+    in_order::{InOrder, Outcome, failed},
+};
 use super::{
     attempts,
     solution::Solution,
-    solve::{self, How, Shown},
+    solve::{How, Shown},
 };
 use crate::{
     args::Solve,
@@ -26,8 +32,6 @@ use crate::{
     interrupt, record,
     render::{
         batch::{self as screen, Settled},
-        json,
-        progress::Progress,
         queue,
     },
 };
@@ -57,12 +61,6 @@ impl Task {
         let name = self.file.file_name().unwrap_or(self.file.as_os_str());
         queue::name(Path::new(name), &self.run.values)
     }
-}
-
-/// What came of a task, until it is its turn to be shown.
-enum Outcome {
-    Shown { shown: Shown, line: screen::Line },
-    Failed(Failure),
 }
 
 impl<'a> Batch<'a> {
@@ -279,136 +277,6 @@ impl<F: FnMut(usize, &Report) -> Result<Shown>> Watcher for Shower<'_, F> {
     }
 }
 
-/// How far the tasks are, on stderr.
-struct Far<'a> {
-    config: &'a Config,
-    tasks: &'a [Task],
-    finished: usize,
-    running: BTreeMap<usize, Step>,
-    /// Taken away while something is printed.
-    progress: Option<Progress>,
-}
-
-impl<'a> Far<'a> {
-    fn new(tasks: &'a [Task], config: &'a Config) -> Self {
-        let finished = tasks.iter().filter(|task| task.settled.is_some()).count();
-        Self { config, tasks, finished, running: BTreeMap::new(), progress: None }
-    }
-
-    fn event(&mut self, index: usize, event: &Event) {
-        let progress = self.progress.get_or_insert_with(|| self.config.terminal.progress());
-        let Some(step) = Step::of(event).filter(|_| self.tasks.len() > 1) else {
-            return progress.event(event);
-        };
-        self.running.insert(index, step);
-        let running = self.running.iter();
-        let running = running.map(|(index, step)| (*step, self.tasks[*index].name()));
-        progress.batch(self.finished, self.tasks.len(), running);
-    }
-
-    fn finished(&mut self, index: usize) {
-        self.running.remove(&index);
-        self.finished += 1;
-    }
-}
-
-/// Prints what came of each task when all before it are printed.
-struct InOrder<'a> {
-    config: &'a Config,
-    tasks: &'a [Task],
-    far: Far<'a>,
-    outcomes: BTreeMap<usize, Outcome>,
-    /// How many are printed.
-    printed: usize,
-    summary: Vec<screen::Line>,
-    worst: Exit,
-}
-
-impl<'a> InOrder<'a> {
-    fn new(tasks: &'a [Task], config: &'a Config) -> Self {
-        Self {
-            config,
-            tasks,
-            far: Far::new(tasks, config),
-            outcomes: BTreeMap::new(),
-            printed: 0,
-            summary: Vec::new(),
-            worst: Exit::Accepted,
-        }
-    }
-
-    fn put(&mut self, index: usize, outcome: Outcome) -> Result<()> {
-        self.far.finished(index);
-        self.outcomes.insert(index, outcome);
-        self.print()
-    }
-
-    /// What is next, as far as it is known.
-    fn print(&mut self) -> Result<()> {
-        while self.tasks.get(self.printed).is_some_and(|task| task.settled.is_some())
-            || self.outcomes.contains_key(&self.printed)
-        {
-            self.print_one(self.printed)?;
-            self.printed += 1;
-        }
-        Ok(())
-    }
-
-    /// What came of a task; nothing where nothing did.
-    fn print_one(&mut self, index: usize) -> Result<()> {
-        let (task, config) = (&self.tasks[index], self.config);
-        self.far.progress = None;
-        let gap = if index > 0 { "\n" } else { "" };
-        match (&task.settled, self.outcomes.remove(&index)) {
-            (Some(settled), _) => {
-                let line =
-                    screen::Line::settled(&task.file, settled, &attempts::short_ids(config)?);
-                config.terminal.print(&match config.json {
-                    true => screen::settled_json(&task.file, settled),
-                    false => format!("{gap}{line}"),
-                })?;
-                self.worst = self.worst.max(solve::exit(line.verdict));
-                self.summary.push(line);
-            }
-            (None, Some(Outcome::Shown { shown, line })) => {
-                self.worst = self.worst.max(solve::exit(line.verdict));
-                config.terminal.print(&match config.json {
-                    true => shown.json,
-                    false => format!("{gap}{}", shown.screen),
-                })?;
-                if let Some(failure) = shown.failure {
-                    self.worst = self.worst.max(failure.exit);
-                    if !config.json {
-                        failure.report(false, &config.terminal);
-                    }
-                }
-                self.summary.push(line);
-            }
-            (None, Some(Outcome::Failed(failure))) => {
-                self.worst = self.worst.max(failed(&task.file, &failure, config)?);
-            }
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    /// The tasks that were not begun have the fate of what ended them.
-    fn end(mut self, stopped: Option<Failure>) -> Result<Exit> {
-        for index in self.printed..self.tasks.len() {
-            if let Some(failure) = stopped.as_ref().filter(|_| self.config.json) {
-                let unbegun = || Outcome::Failed(failure.clone());
-                self.outcomes.entry(index).or_insert_with(unbegun);
-            }
-            self.print_one(index)?;
-        }
-        self.far.progress = None;
-        if self.tasks.len() > 1 && !self.config.json {
-            self.config.terminal.print(&screen::summary(&self.summary))?;
-        }
-        Ok(self.worst.max(stopped.map_or(Exit::Accepted, |failure| failure.exit)))
-    }
-}
-
 /// Nothing runs. People read of the files that cannot, programs get an object for each.
 fn refuse(files: &[PathBuf], found: Vec<Result<Solution>>, config: &Config) -> Result<()> {
     for (file, found) in files.iter().zip(found) {
@@ -424,13 +292,4 @@ fn refuse(files: &[PathBuf], found: Vec<Result<Solution>>, config: &Config) -> R
         }
     }
     Ok(())
-}
-
-/// Shows why a file has no report, where the other results are shown.
-fn failed(file: &Path, failure: &Failure, config: &Config) -> Result<Exit> {
-    if config.json {
-        config.terminal.print(&json::failure(Some(&file.display().to_string()), failure))?;
-        return Ok(failure.exit);
-    }
-    Ok(failure.report(false, &config.terminal))
 }

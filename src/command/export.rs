@@ -5,7 +5,7 @@ use std::fs;
 use leaderboard::attempt::Verdict;
 use serde::Serialize;
 
-use super::{new, solution::Solution};
+use super::{new, solution::Solution, values};
 use crate::{
     args::{Export, Platform},
     config::Config,
@@ -29,6 +29,10 @@ pub fn run(export: &Export, config: &Config) -> Result<Exit> {
     let solution = Solution::find(&export.solution, config)?;
     let source = fs::read_to_string(&solution.file)
         .map_err(|error| Failure::usage(format!("{}: {error}", solution.file.display())))?;
+    let source = match &solution.attempt {
+        Some(attempt) => values::written(&source, &attempt.values),
+        None => source,
+    };
     let problem = match &solution.attempt {
         Some(attempt) => problems::find(&attempt.problem)?,
         None => new::problem_of(&solution.file, &source, export.problem.as_deref())?,

@@ -40,6 +40,7 @@ mod solve;
 mod submit;
 mod sweep;
 mod toolchain;
+mod values;
 mod watch;
 
 use crate::{

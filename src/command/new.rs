@@ -14,6 +14,7 @@ use toolchain::{
     directive::Directives,
 };
 
+use super::values;
 use crate::{
     args::New,
     config::Config,
@@ -92,6 +93,7 @@ fn origin(problem: &Problem, typed: &str, config: &Config) -> Result<(String, St
     }
     let source = String::from_utf8(store.source(&id)?)
         .map_err(|_| Failure::usage(format!("the source of attempt {id} is no text")))?;
+    let source = values::written(&source, &attempt.values);
     Ok((format!("attempt {}", id.tail()), source))
 }
 
