@@ -1,6 +1,6 @@
 //! `--on slurm`: a batch in chunks, each a process that an engine starts.
 
-use std::{cell::RefCell, collections::BTreeSet, env, ffi::OsString, fs, path::Path};
+use std::{collections::BTreeSet, env, ffi::OsString, fs, path::Path};
 
 use judge::{
     DeviceChoice,
@@ -56,13 +56,11 @@ pub fn run(
         }
     };
     // Recorded, or without anything to record.
-    let settled = RefCell::new(BTreeSet::new());
     let mut done = || {
         let mut done: BTreeSet<usize> =
             plan::done(&under_way.id, config).unwrap_or_default().into_keys().collect();
         let steps = folder.steps();
         done.extend(steps.iter().filter(|(_, step)| **step == Step::Done).map(|(place, _)| *place));
-        settled.borrow_mut().clone_from(&done);
         done
     };
     let progress = config.terminal.progress();
