@@ -223,6 +223,9 @@ pub enum Command {
         #[arg(required = true)]
         places: Vec<usize>,
     },
+    /// The emulated device; started by nibble itself
+    #[command(name = "__device", hide = true)]
+    Device,
     /// The untrusted half; started by nibble itself
     #[command(name = "__worker", hide = true)]
     Worker {

@@ -30,8 +30,10 @@ use crate::{
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    if let Command::Worker { .. } = args.command {
-        return judge::worker_main();
+    match args.command {
+        Command::Worker { .. } => return judge::worker_main(),
+        Command::Device => return judge::device_main(),
+        _ => {}
     }
     let json = args.common.json;
     let terminal = Terminal::new(args.common.color, args.common.quiet);

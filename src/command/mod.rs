@@ -94,6 +94,6 @@ pub fn run(command: Command, config: &Config) -> Result<Exit> {
         Command::Man { folder } => man::run(&folder, config),
         Command::Completions { shell } => completions::run(shell, config),
         Command::Chunk { run, places } => chunk::run(&run, &places, config),
-        Command::Worker { .. } => unreachable!("`main` starts the worker by itself"),
+        Command::Device | Command::Worker { .. } => unreachable!("`main` starts them by itself"),
     }
 }

@@ -164,8 +164,7 @@ pub(super) type GraphExecHandle = usize;
 pub(super) type NodeHandle = usize;
 /// Address of a kernel's host stub, which serves as its `cudaKernel_t` and `cudaFunction_t` too.
 pub(super) type FunctionHandle = usize;
-/// A pointer of the program, to host or device memory.
-pub(super) type Address = u64;
+pub(super) use super::protocol::Address;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,12 @@
-//! Memory: of the device, pinned, managed; registered host memory; what a pointer points to.
+//! Memory: of the device, pinned, managed; what a pointer points to.
 //!
-//! Device memory is out of the host's reach where the machine keeps it apart; the other kinds are at one
-//! address for both.
+//! Device memory is out of the host's reach; the other kinds are at one address for both.
 
 use super::abi::StreamHandle;
 use super::abi::{Address, Extent, Location, Out, PitchedPointer, PointerAttributes, PoolHandle};
 use super::error::{Code, Failure, Outcome};
 use super::session::Session;
-use emulator::AllocationKind;
+use crate::protocol::Wanted;
 
 /// Values of `cudaMemoryType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,19 +52,12 @@ impl Session {
         if bytes == 0 {
             return Ok(0);
         }
-        // What the host can write, too, it may have written.
-        let (word, memory) = match kind {
-            MemoryKind::Device => ("device", AllocationKind::Heap),
-            MemoryKind::Host => ("pinned", AllocationKind::Foreign),
-            MemoryKind::Managed => ("managed", AllocationKind::Foreign),
+        let wanted = match kind {
+            MemoryKind::Device => Wanted::Device,
+            MemoryKind::Host => Wanted::Pinned,
+            MemoryKind::Managed => Wanted::Managed,
         };
-        self.allocated += 1;
-        let name = format!("{word} allocation {}", self.allocated);
-        let address = self
-            .machine
-            .memory()
-            .allocate_as(bytes as u64, &name, memory)
-            .map_err(|error| Code::MEMORY_ALLOCATION.because(error.to_string()))?;
+        let address = self.connection.allocate(wanted, bytes as u64)?;
         let allocation = Allocation { len: bytes as u64, kind, owner: Owner::Runtime, flags };
         self.allocations.insert(address, allocation);
         Ok(address)
@@ -76,15 +68,16 @@ impl Session {
         if address == 0 {
             return Ok(());
         }
-        let memory = self.machine.memory();
-        match self.allocations.get(&address).map(|allocation| allocation.owner) {
-            Some(Owner::Runtime) => memory.free(address),
-            Some(Owner::Graph) => memory.unregister(address),
+        match self.allocations.get(&address) {
+            Some(Allocation { owner: Owner::Runtime | Owner::Graph, kind, len, .. }) => {
+                let of_host = (*kind != MemoryKind::Device).then_some(*len);
+                self.connection.free(address, of_host)?;
+            }
             _ => {
                 let detail = format!("{address:#x} is not the start of a live allocation");
                 return Err(Code::INVALID_VALUE.because(detail));
             }
-        };
+        }
         self.allocations.remove(&address);
         Ok(())
     }
@@ -103,52 +96,28 @@ impl Session {
         Ok((self.allocate(bytes, MemoryKind::Device, 0)?, pitch))
     }
 
-    fn host_register(&mut self, address: Address, bytes: usize, flags: u32) -> Outcome {
-        if address == 0 || bytes == 0 || address.checked_add(bytes as u64).is_none() {
-            return Err(Code::INVALID_VALUE.because("it is no range of memory"));
-        }
-        let last = address + bytes as u64 - 1;
-        let memory = self.machine.memory();
-        let inside = self.allocations.range(address..=last).next().is_some();
-        if inside || memory.find(address).is_some() || memory.find(last).is_some() {
-            return Err(Code::HOST_MEMORY_ALREADY_REGISTERED.because("the device can reach it"));
-        }
-        memory.register(address, bytes as u64, "registered host memory", false);
-        let (len, kind, owner) = (bytes as u64, MemoryKind::Host, Owner::Program);
-        self.allocations.insert(address, Allocation { len, kind, owner, flags });
-        Ok(())
-    }
-
-    fn host_unregister(&mut self, address: Address) -> Outcome {
-        let owner = self.allocations.get(&address).map(|allocation| allocation.owner);
-        if owner != Some(Owner::Program) {
-            return Err(Code::HOST_MEMORY_NOT_REGISTERED.because("it was not registered"));
-        }
-        self.allocations.remove(&address);
-        self.machine.memory().unregister(address);
-        Ok(())
-    }
-
     fn host_allocation(&self, address: Address) -> Result<(Address, Allocation), Failure> {
         self.allocation(address)
             .filter(|(_, allocation)| allocation.kind == MemoryKind::Host)
             .ok_or_else(|| Code::INVALID_VALUE.because("it is not pinned host memory"))
     }
 
-    fn pointer_attributes(&self, address: Address) -> PointerAttributes {
+    fn pointer_attributes(&self, address: Address) -> Result<PointerAttributes, Failure> {
         let kind = match self.allocation(address) {
             Some((_, allocation)) => allocation.kind as u32,
             // The buffers that the solution is called with belong to the device.
-            None if self.machine.memory().find(address).is_some() => MemoryKind::Device as u32,
-            None => 0,
+            None => match self.connection.find(address)? {
+                Some(_) => MemoryKind::Device as u32,
+                None => 0,
+            },
         };
-        PointerAttributes {
+        Ok(PointerAttributes {
             kind,
             device: if kind == 0 { -2 } else { 0 },
             device_pointer: if kind == 0 { 0 } else { address },
             host_pointer: if kind == MemoryKind::Device as u32 { 0 } else { address },
             reserved: [0; 8],
-        }
+        })
     }
 }
 
@@ -238,13 +207,13 @@ runtime! {
     }
 
     fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) |session| {
-        let (room, capacity) = session.machine.memory().room();
+        let (room, capacity) = session.connection.room()?;
         free.set(room as usize)?;
         total.set(capacity as usize)
     }
 
     fn cudaPointerGetAttributes(attributes: Out<PointerAttributes>, pointer: Address) |session| {
-        attributes.set(session.pointer_attributes(pointer))
+        attributes.set(session.pointer_attributes(pointer)?)
     }
 
     /// Hints about managed memory, which is in one place only.
@@ -269,7 +238,7 @@ runtime! {
 
 impl Session {
     fn reachable(&self, address: Address) -> Outcome {
-        match self.machine.memory().find(address) {
+        match self.connection.find(address)? {
             Some(_) => Ok(()),
             None => Err(Code::INVALID_VALUE.because(format!("{address:#x} is no device memory"))),
         }

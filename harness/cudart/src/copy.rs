@@ -1,12 +1,13 @@
-//! Copies between host and device. The device's memory has addresses of the host, which the machine
-//! tells, so each is a `memmove` behind checks: what is called device memory must be inside one allocation, and what is called
-//! host memory must not be device memory, although here that would work.
+//! Copies between host and device. What is called device memory must be inside one allocation, and what is
+//! called host memory must not be device memory.
 
 use super::abi::{Address, Copy3D, In, PitchedPointer, StreamHandle};
 use super::allocation::MemoryKind;
 use super::error::{Code, Failure, Outcome};
 use super::graph::Task;
 use super::session::Session;
+use crate::protocol::geometry::{Grid, Shape};
+use emulator::DeviceWindow;
 
 /// `cudaMemcpyKind`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,107 +51,67 @@ impl Direction {
 const DEVICE_TO_DEVICE: u32 = 3;
 const BY_POINTERS: u32 = 4;
 
-/// Rows of a rectangular copy: `depth` slices of `height` rows of `width` bytes.
-struct Shape {
-    width: usize,
-    height: usize,
-    depth: usize,
-}
-
-/// One end of a rectangular copy.
-struct Grid {
-    start: Address,
-    /// Bytes from row to row, and from slice to slice.
-    pitch: usize,
-    slice: usize,
-}
-
-impl Shape {
-    fn is_empty(&self) -> bool {
-        self.width == 0 || self.height == 0 || self.depth == 0
-    }
-
-    /// Bytes from the first to the last one touched.
-    fn span(&self, grid: &Grid) -> Result<usize, Failure> {
-        let slices = (self.depth - 1).checked_mul(grid.slice);
-        let rows = (self.height - 1).checked_mul(grid.pitch);
-        slices
-            .zip(rows)
-            .and_then(|(slices, rows)| slices.checked_add(rows)?.checked_add(self.width))
-            .ok_or_else(|| Code::INVALID_VALUE.because("the size overflows"))
-    }
+/// Where one end of a copy is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Where the device reaches it, and checks it.
+    Device,
+    /// In memory of the program's that only the host has.
+    Host,
 }
 
 impl Session {
-    /// Checks that a range is what the copy calls it: device memory, host memory, or either.
-    pub fn check_range(
+    /// Which of the two an end is, which the copy may call device memory, host memory, or either.
+    fn end(
         &self,
         what: &str,
         address: Address,
         bytes: usize,
         on_device: Option<bool>,
-    ) -> Outcome {
+    ) -> Result<End, Failure> {
+        let of_device = DeviceWindow::holds(address);
+        let known = self.allocation(address);
+        if on_device == Some(true) || on_device.is_none() && (of_device || known.is_some()) {
+            return Ok(End::Device);
+        }
         let invalid = |detail: String| Err(Code::INVALID_VALUE.because(detail));
-        let found = self.machine.memory().find(address);
-        if on_device == Some(false) || (on_device.is_none() && found.is_none()) {
-            let kind = self.allocation(address).map(|(_, allocation)| allocation.kind);
-            if address == 0 {
-                return invalid(format!("{what} is null"));
-            }
-            if kind == Some(MemoryKind::Device) {
-                return invalid(format!("{what} {address:#x} is device memory"));
-            }
-            return Ok(());
+        if address == 0 {
+            return invalid(format!("{what} is null"));
         }
-        let Some(info) = found else {
-            return invalid(format!("{what} {address:#x} is not device memory"));
-        };
-        let room = info.base + info.len - address;
-        if bytes as u64 > room {
-            let (name, past) = (&info.name, bytes as u64 - room);
-            return invalid(format!("{what} of {bytes} bytes ends {past} bytes past {name}"));
+        if of_device {
+            return invalid(format!("{what} {address:#x} is device memory"));
         }
-        Ok(())
+        // The device saves the program the way through the staging area.
+        let whole = known.is_some_and(|(base, allocation)| {
+            allocation.kind != MemoryKind::Device && address - base + bytes as u64 <= allocation.len
+        });
+        Ok(if whole { End::Device } else { End::Host })
     }
 
-    fn copy_rectangle(
-        &mut self,
-        destination: &Grid,
-        source: &Grid,
-        shape: &Shape,
-        direction: Direction,
-    ) -> Outcome {
+    fn copy_rectangle(&self, to: Grid, from: Grid, shape: Shape, direction: Direction) -> Outcome {
         if shape.is_empty() {
             return Ok(());
         }
-        if shape.width > destination.pitch || shape.width > source.pitch {
+        if shape.width > to.pitch || shape.width > from.pitch {
             return Err(Code::INVALID_PITCH.because("a row is wider than its pitch"));
         }
-        let (to, from) = (direction.destination_on_device(), direction.source_on_device());
-        self.check_range("the destination", destination.start, shape.span(destination)?, to)?;
-        self.check_range("the source", source.start, shape.span(source)?, from)?;
-        let bytes = (shape.width * shape.height * shape.depth) as u64;
-        self.count_copy(destination.start, source.start, bytes);
-        for slice in 0..shape.depth {
-            for row in 0..shape.height {
-                let at = |grid: &Grid| grid.start + (slice * grid.slice + row * grid.pitch) as u64;
-                // SAFETY: the device's ends were checked; for the host's the program vouches.
-                unsafe { self.move_bytes(at(destination), at(source), shape.width) };
+        let on_device = (direction.destination_on_device(), direction.source_on_device());
+        let ends = (
+            self.end("the destination", to.start, shape.span(&to)?, on_device.0)?,
+            self.end("the source", from.start, shape.span(&from)?, on_device.1)?,
+        );
+        // SAFETY: the device looks at its ends; for the host's the program vouches.
+        unsafe {
+            match ends {
+                (End::Device, End::Device) => self.connection.copy(to, from, shape),
+                (End::Device, End::Host) => self.connection.upload(to, from, shape),
+                (End::Host, End::Device) => self.connection.download(to, from, shape),
+                (End::Host, End::Host) => {
+                    move_bytes(to, from, shape);
+                    Ok(())
+                }
             }
         }
-        Ok(())
-    }
-
-    /// # Safety
-    ///
-    /// Both ranges must be valid.
-    unsafe fn move_bytes(&self, destination: Address, source: Address, bytes: usize) {
-        let host = |address| self.machine.memory().host(address) as usize;
-        let from = std::ptr::with_exposed_provenance::<u8>(host(source));
-        let to = std::ptr::with_exposed_provenance_mut::<u8>(host(destination));
-        // SAFETY: the caller's promise; the ranges may overlap.
-        unsafe { std::ptr::copy(from, to, bytes) };
-        self.machine.memory().define(destination, bytes as u64);
     }
 
     pub fn copy_3d(&mut self, parameters: &Copy3D) -> Outcome {
@@ -171,32 +132,39 @@ impl Session {
         let destination = grid(destination, destination_offset).ok_or_else(overflow)?;
         let source = grid(source, source_offset).ok_or_else(overflow)?;
         let shape = Shape { width: extent.width, height: extent.height, depth: extent.depth };
-        self.copy_rectangle(&destination, &source, &shape, Direction::of(kind)?)
+        self.copy_rectangle(destination, source, shape, Direction::of(kind)?)
+    }
+}
+
+/// Within the host's memory.
+///
+/// # Safety
+///
+/// Both must be valid.
+unsafe fn move_bytes(to: Grid, from: Grid, shape: Shape) {
+    for row in 0..shape.height * shape.depth {
+        let range = row * shape.width..(row + 1) * shape.width;
+        let source = from.runs(shape, range.clone()).next();
+        if let (Some((source, _)), Some((to, _))) = (source, to.runs(shape, range).next()) {
+            let source = std::ptr::with_exposed_provenance::<u8>(source as usize);
+            let to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
+            // SAFETY: the caller's promise; the rows may overlap.
+            unsafe { to.copy_from(source, shape.width) };
+        }
     }
 }
 
 /// A plain copy with its checks.
 pub(super) fn copy(
-    session: &mut Session,
+    session: &Session,
     destination: Address,
     source: Address,
     bytes: usize,
     direction: Direction,
 ) -> Outcome {
-    if bytes == 0 {
-        return Ok(());
-    }
-    session.check_range(
-        "the destination",
-        destination,
-        bytes,
-        direction.destination_on_device(),
-    )?;
-    session.check_range("the source", source, bytes, direction.source_on_device())?;
-    session.count_copy(destination, source, bytes as u64);
-    // SAFETY: the device's ends were checked; for the host's the program vouches.
-    unsafe { session.move_bytes(destination, source, bytes) };
-    Ok(())
+    let row = |start| Grid { start, pitch: bytes, slice: bytes };
+    let shape = Shape { width: bytes, height: 1, depth: 1 };
+    session.copy_rectangle(row(destination), row(source), shape, direction)
 }
 
 runtime! {

@@ -7,7 +7,6 @@ use super::allocation::Owner;
 use super::error::{Code, Failure, Outcome};
 use super::session::Session;
 use super::stream::{self, PRIORITIES};
-use emulator::OutOfMemory;
 
 /// `cudaLimitMallocHeapSize`
 const LIMIT_HEAP: u32 = 2;
@@ -83,12 +82,14 @@ runtime! {
 
     /// Frees everything the program allocated; what its constructors registered stays.
     fn cudaDeviceReset() |session| {
-        let memory = session.machine.memory();
-        session.allocations.retain(|&address, allocation| match allocation.owner {
-            Owner::Runtime => !memory.free(address),
-            Owner::Program | Owner::Graph => !memory.unregister(address),
-            Owner::Module => true,
-        });
+        let all: Vec<_> = session.allocations.iter().map(|(at, each)| (*at, each.owner)).collect();
+        for (address, owner) in all {
+            match owner {
+                Owner::Runtime | Owner::Graph => session.free(address)?,
+                Owner::Program => session.host_unregister(address)?,
+                Owner::Module => {}
+            }
+        }
         session.streams = stream::at_first();
         session.events.clear();
         session.pools.clear();
@@ -101,19 +102,15 @@ runtime! {
 
     fn cudaDeviceSetLimit(id: u32, value: usize) |session| {
         let mut value = value;
-        if id == LIMIT_HEAP {
-            let no_room = |error: OutOfMemory| Code::MEMORY_ALLOCATION.because(error.to_string());
-            let bytes = (value as u64).max(1);
-            if !session.machine.memory().resize_heap(bytes).map_err(no_room)? {
-                return Err(Code::INVALID_VALUE.because("a kernel has used the heap already"));
-            }
+        if id == LIMIT_HEAP && !session.connection.resize_heap(value as u64)? {
+            return Err(Code::INVALID_VALUE.because("a kernel has used the heap already"));
         }
         if id == LIMIT_STACK {
             if value >= LOCAL_MEMORY {
                 return Err(Code::INVALID_VALUE.because(format!("{value} bytes of stack")));
             }
             value = value.next_multiple_of(16);
-            session.machine.provide_stack(STACK_FACTOR * value as u32);
+            session.connection.provide_stack(STACK_FACTOR * value as u32)?;
         }
         *session.limit(id)? = value;
         Ok(())

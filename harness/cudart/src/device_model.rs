@@ -1,7 +1,9 @@
 //! The GPU that the program believes it has: what the machine's configuration does not say.
 
+use serde::{Deserialize, Serialize};
+
 /// What varies between GPUs of one compute capability, and does not matter to the emulation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceModel {
     pub name: String,
     pub clock_khz: u32,

@@ -4,15 +4,17 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::fmt::{Display, Formatter};
 
+use serde::{Deserialize, Serialize};
+
 use super::session;
 
 /// A `cudaError_t`.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code(pub u32);
 
 /// A code, and what was wrong in this very call.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Failure {
     pub code: Code,
     pub detail: String,
@@ -28,6 +30,7 @@ impl Code {
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
     pub const INVALID_COPY_DIRECTION: Self = Self(21);
+    pub const DEVICES_UNAVAILABLE: Self = Self(46);
     pub const MISSING_CONFIGURATION: Self = Self(52);
     pub const INVALID_FUNCTION: Self = Self(98);
     pub const INVALID_DEVICE: Self = Self(101);

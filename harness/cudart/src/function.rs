@@ -1,18 +1,15 @@
 //! Kernels as the host knows them: by the address of their stub.
 
+use std::cell::OnceCell;
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
 
 use super::abi::{FunctionAttributes, FunctionHandle, Out};
-use super::device_model::{Limits, SHARED_PER_BLOCK_DEFAULT, THREADS_PER_BLOCK};
+use super::device_model::{Limits, SHARED_PER_BLOCK_DEFAULT};
 use super::error::{Code, Failure, Outcome};
 use super::occupancy::threads_by_registers;
 use super::session::Session;
-use emulator::Kernel;
-use ptx::ast::Directives;
-
-/// Registers of a thread where `ptxas` was not asked.
-const REGISTERS_GUESSED: u32 = 32;
+use crate::protocol::KernelInfo;
 
 /// Values of `cudaFuncAttribute`.
 mod attribute {
@@ -33,27 +30,23 @@ pub(super) struct Function {
     max_dynamic_shared: Option<u32>,
     carveout: i32,
     pub non_portable_cluster: bool,
+    /// What the device knows of it, once it was asked.
+    info: OnceCell<Arc<KernelInfo>>,
 }
 
 impl Function {
     pub fn new(module: usize, name: String) -> Self {
         let c_name = CString::new(name.as_str()).unwrap_or_default();
         let (carveout, non_portable_cluster) = (-1, false);
-        Self { module, name, c_name, max_dynamic_shared: None, carveout, non_portable_cluster }
+        let (max_dynamic_shared, info) = (None, OnceCell::new());
+        Self { module, name, c_name, max_dynamic_shared, carveout, non_portable_cluster, info }
     }
 
     /// Bytes of dynamic shared memory that a launch may ask for.
-    pub fn dynamic_shared_limit(&self, kernel: &Kernel) -> u32 {
+    pub fn dynamic_shared_limit(&self, kernel: &KernelInfo) -> u32 {
         self.max_dynamic_shared
             .unwrap_or(SHARED_PER_BLOCK_DEFAULT.saturating_sub(kernel.static_shared))
     }
-}
-
-/// Threads of a block that the kernel was compiled for.
-pub(super) fn max_threads(directives: &Directives) -> u32 {
-    let product = |extents: [u32; 3]| extents.iter().fold(1u32, |a, &b| a.saturating_mul(b));
-    let bound = directives.reqntid.or(directives.maxntid).map(product);
-    bound.unwrap_or(THREADS_PER_BLOCK).min(THREADS_PER_BLOCK)
 }
 
 impl Session {
@@ -62,20 +55,19 @@ impl Session {
         self.functions.get(&handle).ok_or_else(unknown)
     }
 
-    pub fn kernel(&self, handle: FunctionHandle) -> Result<(&Function, Arc<Kernel>), Failure> {
+    pub fn kernel(&self, handle: FunctionHandle) -> Result<(&Function, Arc<KernelInfo>), Failure> {
         let function = self.function(handle)?;
         let gone = || Code::INVALID_FUNCTION.because("its library was closed");
         let module = self.modules.get(function.module).ok_or_else(gone)?;
-        Ok((function, module.kernel(&function.name)?))
-    }
-
-    /// Registers of a thread.
-    pub fn registers(&self, kernel: &str) -> u32 {
-        self.options.registers.get(kernel).copied().unwrap_or(REGISTERS_GUESSED)
+        if let Some(known) = function.info.get() {
+            return Ok((function, Arc::clone(known)));
+        }
+        let info = Arc::new(self.kernel_in(module, &function.name)?);
+        Ok((function, Arc::clone(function.info.get_or_init(|| info))))
     }
 
     pub fn limits(&self) -> Limits {
-        Limits::of(self.machine.config().capability)
+        Limits::of(self.connection.model.capability)
     }
 
     pub fn function_attributes(
@@ -83,21 +75,20 @@ impl Session {
         handle: FunctionHandle,
     ) -> Result<FunctionAttributes, Failure> {
         let (function, kernel) = self.kernel(handle)?;
-        let (major, minor) = self.machine.config().capability;
+        let (major, minor) = self.connection.model.capability;
         let version = (major * 10 + minor) as i32;
-        let cluster = kernel.directives.reqnctapercluster;
-        let registers = self.registers(&kernel.name);
+        let cluster = kernel.reqnctapercluster;
+        let registers = kernel.registers;
         Ok(FunctionAttributes {
             shared_bytes: kernel.static_shared as usize,
             local_bytes: kernel.local_bytes as usize,
-            max_threads_per_block: max_threads(&kernel.directives)
-                .min(threads_by_registers(registers)) as i32,
+            max_threads_per_block: kernel.max_threads().min(threads_by_registers(registers)) as i32,
             registers: registers as i32,
             ptx_version: version,
             binary_version: version,
             max_dynamic_shared_bytes: function.dynamic_shared_limit(&kernel) as i32,
             preferred_carveout: function.carveout,
-            cluster_must_be_set: i32::from(kernel.directives.explicitcluster),
+            cluster_must_be_set: i32::from(kernel.explicitcluster),
             required_cluster: cluster.unwrap_or([0; 3]).map(|extent| extent as i32),
             non_portable_cluster_allowed: i32::from(function.non_portable_cluster),
             ..FunctionAttributes::default()
@@ -160,9 +151,9 @@ runtime! {
     ) |session| {
         let (_, kernel) = session.kernel(function)?;
         let missing = || Code::INVALID_VALUE.because(format!("no parameter {index}"));
-        let parameter = kernel.params.get(index).ok_or_else(missing)?;
-        size.set_if_wanted(parameter.size as usize);
-        offset.set(parameter.offset as usize)
+        let &(at, bytes) = kernel.params.get(index).ok_or_else(missing)?;
+        size.set_if_wanted(bytes as usize);
+        offset.set(at as usize)
     }
 
     fn cudaGetFuncBySymbol(handle: Out<FunctionHandle>, function: FunctionHandle) |session| {

@@ -12,10 +12,16 @@
 //!                __cudaPopCallConfiguration, __cudaLaunchKernel       launch
 //! ```
 //!
-//! There is one [`session`] in a process, since the C functions have no argument to find theirs by.
-//! Everything is synchronous: streams exist, and their work is done when the call returns, which is
-//! one of the orders that a GPU allows. Hence data races between streams are not found. A kernel's
-//! fault is not reported by the launch but by the calls after it, as on a GPU.
+//! The GPU is another process ([`server`]), whose memory the solution does not have. What is in the
+//! solution's process is a client ([`session`], [`connection`]): it keeps handles and passes on what they
+//! stand for ([`protocol`]). A kernel's fault is not reported by the launch but by the calls after it, as on
+//! a GPU.
+//!
+//! ```text
+//! client    cudaMalloc, … ─► session ─► connection ═╗        in the solution's process: not trusted
+//! protocol                                          ║ requests, a segment of shared memory
+//! server    Device ─► emulator::Machine  ◄══════════╝        in its own; the judge asks it what happened
+//! ```
 //!
 //! Every function has three beats: check the arguments, act, return the code. Names that the real
 //! library exports and nothing here implements are stubs that return `cudaErrorNotSupported` and
@@ -47,6 +53,7 @@ macro_rules! runtime {
 mod abi;
 mod allocation;
 mod channel;
+pub mod connection;
 mod copy;
 mod device;
 mod device_model;
@@ -60,10 +67,13 @@ mod function;
 mod graph;
 mod launch;
 mod library;
+mod mirror;
 mod occupancy;
 mod pool;
 mod properties;
+pub mod protocol;
 mod registration;
+pub mod server;
 pub mod session;
 mod stream;
 mod symbol;

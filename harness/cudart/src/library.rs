@@ -8,6 +8,7 @@ use super::error::{Code, Failure, Outcome};
 use super::function::Function;
 use super::registration::{Module, ModuleHandle};
 use super::session::Session;
+use crate::protocol::Symbol;
 use ptx::fatbin::{self, FatbinError};
 
 /// What an ELF file begins with, and so a cubin.
@@ -76,7 +77,7 @@ impl Session {
     }
 
     fn load_bytes(&mut self, image: &[u8]) -> Result<ModuleHandle, Failure> {
-        let text = text_in(image, self.machine.config().capability).inspect_err(|failure| {
+        let text = text_in(image, self.connection.model.capability).inspect_err(|failure| {
             if failure.code == Code::NO_KERNEL_IMAGE {
                 self.lacks("modules of machine code, without PTX");
             }
@@ -105,7 +106,7 @@ impl Session {
         name: &str,
     ) -> Result<FunctionHandle, Failure> {
         let missing = |_| Code::NOT_FOUND.because(format!("no kernel {name}"));
-        self.loaded(handle)?.kernel(name).map_err(missing)?;
+        self.kernel_in(self.loaded(handle)?, name).map_err(missing)?;
         let module = handle - 1;
         let same = |function: &Function| function.module == module && function.name == name;
         if let Some((&known, _)) = self.functions.iter().find(|(_, function)| same(function)) {
@@ -117,21 +118,22 @@ impl Session {
     }
 
     pub fn variable_in(
-        &self,
+        &mut self,
         handle: ModuleHandle,
         name: &str,
     ) -> Result<(Address, usize), Failure> {
         let missing = |_| Code::NOT_FOUND.because(format!("no variable {name}"));
-        let (address, bytes) = self.loaded(handle)?.symbol(name).map_err(missing)?;
+        let module = self.loaded(handle)?.loaded()?;
+        let Symbol { address, bytes, .. } = self.reachable_in(module, name).map_err(missing)?;
         Ok((address, bytes as usize))
     }
 
     fn kernel_names(&self, handle: ModuleHandle) -> Result<Vec<String>, Failure> {
-        Ok(self.loaded(handle)?.loaded()?.kernels().map(str::to_owned).collect())
+        self.connection.kernels(self.loaded(handle)?.loaded()?)
     }
 
     pub fn set_variable(
-        &self,
+        &mut self,
         (address, bytes): (Out<Address>, Out<usize>),
         handle: ModuleHandle,
         name: In<c_char>,

@@ -2,13 +2,12 @@
 
 use super::abi::{FunctionHandle, In, LaunchAttribute, LaunchConfiguration, Out};
 use super::device_model::{
-    CLUSTER_BLOCKS, CLUSTER_BLOCKS_NON_PORTABLE, CLUSTERS_SINCE, REGISTERS_PER_SM, SHARED_RESERVED,
-    WARP,
+    CLUSTER_BLOCKS, CLUSTER_BLOCKS_NON_PORTABLE, CLUSTERS_SINCE, Limits, REGISTERS_PER_SM,
+    SHARED_RESERVED, WARP,
 };
 use super::error::{Code, Failure, Outcome};
-use super::function::max_threads;
 use super::session::Session;
-use emulator::Kernel;
+use crate::protocol::KernelInfo;
 
 /// Registers are given to warps in units of this many.
 const REGISTER_UNIT: u32 = 256;
@@ -28,25 +27,28 @@ pub(super) fn threads_by_registers(registers: u32) -> u32 {
     warps_by_registers(registers) * WARP
 }
 
-impl Session {
-    /// Blocks of `threads` threads that fit on a multiprocessor; 0 where not even one does.
-    pub fn blocks_per_sm(&self, kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
-        let limits = self.limits();
-        let warps = threads.div_ceil(WARP).max(1);
-        if threads > max_threads(&kernel.directives) {
-            return 0;
-        }
-        let by_warps = limits.threads_per_sm / WARP / warps;
-        let by_registers = warps_by_registers(self.registers(&kernel.name)) / warps;
-        let shared = kernel.static_shared.saturating_add(dynamic_shared);
-        if shared > limits.shared_per_block {
-            return 0;
-        }
-        let by_shared =
-            limits.shared_per_sm / (shared + SHARED_RESERVED).next_multiple_of(SHARED_UNIT);
-        limits.blocks_per_sm.min(by_warps).min(by_registers).min(by_shared)
+/// Blocks of `threads` threads that fit on a multiprocessor; 0 where not even one does.
+pub(super) fn blocks_per_sm(
+    kernel: &KernelInfo,
+    limits: Limits,
+    threads: u32,
+    dynamic_shared: u32,
+) -> u32 {
+    let warps = threads.div_ceil(WARP).max(1);
+    if threads > kernel.max_threads() {
+        return 0;
     }
+    let by_warps = limits.threads_per_sm / WARP / warps;
+    let by_registers = warps_by_registers(kernel.registers) / warps;
+    let shared = kernel.static_shared.saturating_add(dynamic_shared);
+    if shared > limits.shared_per_block {
+        return 0;
+    }
+    let by_shared = limits.shared_per_sm / (shared + SHARED_RESERVED).next_multiple_of(SHARED_UNIT);
+    limits.blocks_per_sm.min(by_warps).min(by_registers).min(by_shared)
+}
 
+impl Session {
     fn max_active_blocks(
         &self,
         blocks: Out<i32>,
@@ -57,7 +59,7 @@ impl Session {
         let threads = positive(threads)?;
         let (_, kernel) = self.kernel(function)?;
         let dynamic_shared = u32::try_from(dynamic_shared).unwrap_or(u32::MAX);
-        blocks.set(self.blocks_per_sm(&kernel, threads, dynamic_shared) as i32)
+        blocks.set(blocks_per_sm(&kernel, self.limits(), threads, dynamic_shared) as i32)
     }
 
     /// Blocks of a cluster that a launch asks for.
@@ -109,7 +111,7 @@ runtime! {
         blocks: Out<i32>, function: FunctionHandle, _configuration: In<LaunchConfiguration>,
     ) |session| {
         let (function, _) = session.kernel(function)?;
-        blocks.set(match session.machine.config().capability >= CLUSTERS_SINCE {
+        blocks.set(match session.connection.model.capability >= CLUSTERS_SINCE {
             true if function.non_portable_cluster => CLUSTER_BLOCKS_NON_PORTABLE as i32,
             true => CLUSTER_BLOCKS as i32,
             false => 1,
@@ -123,8 +125,8 @@ runtime! {
         let (_, kernel) = session.kernel(function)?;
         let threads = configuration.block.array().iter().fold(1u32, |a, &b| a.saturating_mul(b));
         let shared = u32::try_from(configuration.dynamic_shared).unwrap_or(u32::MAX);
-        let blocks = session.blocks_per_sm(&kernel, threads, shared);
-        let resident = blocks.saturating_mul(session.machine.config().sms);
+        let blocks = blocks_per_sm(&kernel, session.limits(), threads, shared);
+        let resident = blocks.saturating_mul(session.connection.model.sms);
         clusters.set((resident / session.cluster_of(&configuration)?) as i32)
     }
 }

@@ -91,7 +91,7 @@ runtime! {
             }
             id if attribute::REUSE.contains(&id) => value.cast::<i32>().set(1),
             id if attribute::MEMORY.contains(&id) => {
-                let (free, total) = session.machine.memory().room();
+                let (free, total) = session.connection.room()?;
                 value.set(total - free)
             }
             _ => Err(Code::INVALID_VALUE.because(format!("no attribute {id}"))),

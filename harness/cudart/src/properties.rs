@@ -7,6 +7,7 @@ use super::device_model::{
 };
 use super::error::{Code, Failure};
 use super::session::Session;
+use crate::protocol::Model;
 
 pub(super) const UUID: [u8; 16] = *b"nibble emulator\0";
 
@@ -105,10 +106,8 @@ const _: () = {
 
 impl Session {
     fn properties(&self) -> DeviceProperties {
-        let device = &self.options.device;
-        let capability = self.machine.config().capability;
-        let limits = Limits::of(capability);
-        let (_, memory) = self.machine.memory().room();
+        let Model { device, capability, sms, memory } = &self.connection.model;
+        let limits = Limits::of(*capability);
         let mut name = [0; 256];
         let written = device.name.bytes().take(255);
         name.iter_mut().zip(written).for_each(|(to, from)| *to = from);
@@ -117,7 +116,7 @@ impl Session {
             uuid: UUID,
             luid: [0; 8],
             luid_device_node_mask: 0,
-            total_global: memory as usize,
+            total_global: *memory as usize,
             shared_per_block: SHARED_PER_BLOCK_DEFAULT as usize,
             registers_per_block: REGISTERS_PER_SM as i32,
             warp_size: WARP as i32,
@@ -130,7 +129,7 @@ impl Session {
             minor: capability.1 as i32,
             texture_alignment: 512,
             texture_pitch_alignment: 32,
-            sms: self.machine.config().sms as i32,
+            sms: *sms as i32,
             integrated: 0,
             can_map_host_memory: 1,
             texture_limits: [0; 38],
@@ -174,7 +173,7 @@ impl Session {
             memory_pool_handle_types: 0,
             deferred_arrays: 0,
             ipc_events: 0,
-            cluster_launch: i32::from(capability >= CLUSTERS_SINCE),
+            cluster_launch: i32::from(*capability >= CLUSTERS_SINCE),
             unified_function_pointers: 0,
             numa: [0; 2],
             mps: 0,
@@ -187,7 +186,7 @@ impl Session {
 
     /// `cudaDeviceAttr` by number.
     fn attribute(&self, id: u32) -> Result<i32, Failure> {
-        let device = &self.options.device;
+        let device = &self.connection.model.device;
         let all = self.properties();
         Ok(match id {
             1 => all.max_threads_per_block,

@@ -4,7 +4,6 @@
 //! broken, and the first launch from it says why.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::Arc;
 
 use super::abi::{Address, FunctionHandle, In, Out};
 use super::allocation::{Allocation, MemoryKind, Owner};
@@ -12,13 +11,12 @@ use super::error::{Code, Failure};
 use super::function::Function;
 use super::session::{self, Session};
 use super::symbol::Variable;
-use emulator::{Kernel, LoadError, LoadedModule};
+use crate::protocol::{KernelInfo, ModuleId, Symbol};
 use ptx::fatbin;
-use ptx::{Position, SourceMap};
 
 /// One fat binary.
 pub(super) enum Module {
-    Loaded(Arc<LoadedModule>),
+    Loaded(ModuleId),
     Broken {
         code: Code,
         reason: String,
@@ -29,7 +27,7 @@ pub(super) enum Module {
 
 impl Module {
     fn load(session: &Session, wrapper: *const c_void) -> Self {
-        let capability = session.machine.config().capability;
+        let capability = session.connection.model.capability;
         // SAFETY: nvcc's constructors pass the wrapper it put into the library.
         let images = unsafe { fatbin::container_of(wrapper) }.and_then(fatbin::read);
         let images = match images {
@@ -47,35 +45,39 @@ impl Module {
     }
 
     pub fn of_text(session: &Session, text: &str) -> Result<Self, Failure> {
-        let broken = |error| Code::INVALID_PTX.because(explained(&error, text));
-        session.machine.load(text).map(Self::Loaded).map_err(broken)
+        session.connection.load(text).map(Self::Loaded)
     }
 
-    pub fn loaded(&self) -> Result<&LoadedModule, Failure> {
+    /// The device's number of it.
+    pub fn loaded(&self) -> Result<ModuleId, Failure> {
         match self {
-            Self::Loaded(module) => Ok(module),
+            Self::Loaded(module) => Ok(*module),
             Self::Broken { code, reason } => Err(code.because(reason.clone())),
             Self::Gone => Err(Code::INVALID_FUNCTION.because("its library was closed")),
         }
     }
-
-    pub fn kernel(&self, name: &str) -> Result<Arc<Kernel>, Failure> {
-        let missing = || Code::INVALID_FUNCTION.because(format!("the PTX has no kernel {name}"));
-        self.loaded()?.kernel(name).ok_or_else(missing)
-    }
-
-    /// Address and bytes of a variable.
-    pub fn symbol(&self, name: &str) -> Result<(Address, u64), Failure> {
-        let missing = || Code::INVALID_SYMBOL.because(format!("the PTX has no variable {name}"));
-        self.loaded()?.symbol(name).ok_or_else(missing)
-    }
 }
 
-/// With the place in the PTX, where the error has one.
-fn explained(error: &LoadError, text: &str) -> String {
-    let LoadError::Parse(parse) = error else { return error.to_string() };
-    let Position { line, column } = SourceMap::new(text).start(&parse.span);
-    format!("line {line}, column {column} of the PTX: {parse}")
+impl Session {
+    /// What a module has of that name.
+    pub fn symbol_in(&self, module: ModuleId, name: &str) -> Result<Symbol, Failure> {
+        let missing = || Code::INVALID_SYMBOL.because(format!("the PTX has no variable {name}"));
+        self.connection.symbol(module, name)?.ok_or_else(missing)
+    }
+
+    /// As [`Self::symbol_in`]; if it is managed, its pages are this process's, too, from here on.
+    pub fn reachable_in(&mut self, module: ModuleId, name: &str) -> Result<Symbol, Failure> {
+        let symbol = self.symbol_in(module, name)?;
+        if let Some(backing) = symbol.backing {
+            self.share_variable(symbol.address, symbol.bytes, backing)?;
+        }
+        Ok(symbol)
+    }
+
+    pub fn kernel_in(&self, module: &Module, name: &str) -> Result<KernelInfo, Failure> {
+        let missing = || Code::INVALID_FUNCTION.because(format!("the PTX has no kernel {name}"));
+        self.connection.kernel(module.loaded()?, name)?.ok_or_else(missing)
+    }
 }
 
 /// Handles are the index of the module plus one, so that none is null.
@@ -108,8 +110,11 @@ impl Session {
         let Some(index) = handle.checked_sub(1) else { return };
         self.functions.retain(|_, function| function.module != index);
         self.variables.retain(|_, variable| variable.module != index);
-        if let Some(module) = self.modules.get_mut(index) {
-            *module = Module::Gone;
+        if let Some(module) = self.modules.get_mut(index)
+            && let Module::Loaded(loaded) = std::mem::replace(module, Module::Gone)
+        {
+            // Where the device is gone, so is the module.
+            let _ = self.connection.unload(loaded);
         }
     }
 }
@@ -164,10 +169,11 @@ pub(super) extern "C" fn __cudaRegisterManagedVar(
 ) {
     session::with(|session| {
         let (Some(module), Ok(name)) = (module.checked_sub(1), name.text()) else { return };
-        let symbol = session.modules.get(module).map(|module| module.symbol(&name));
+        let symbol = session.modules.get(module).map(Module::loaded);
+        let symbol = symbol.and_then(|loaded| session.reachable_in(loaded.ok()?, &name).ok());
         let variable = Variable { module, name, size };
         session.variables.insert(host.address(), variable.clone());
-        if let Some(Ok((address, len))) = symbol {
+        if let Some(Symbol { address, bytes: len, .. }) = symbol {
             host.set_if_wanted(address);
             let (kind, owner) = (MemoryKind::Managed, Owner::Module);
             session.allocations.insert(address, Allocation { len, kind, owner, flags: 0 });

@@ -1,14 +1,17 @@
-//! What the runtime knows: the machine, what was registered and allocated, and what happened.
+//! What the client knows: the handles that the program has, and what it was told.
 //!
-//! One for the process, behind a lock that every call takes. The lock is held during a launch, so
-//! host threads of a solution take turns; callbacks into the solution run without it.
+//! One for the process, behind a lock that every call takes, since the C functions have no argument to find
+//! theirs by. Host threads of a program take turns; callbacks into it run without the lock. Nothing here is
+//! trusted: what happened, the device says.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
+use serde::{Deserialize, Serialize};
+
 use super::abi::{Address, EventHandle, FunctionHandle, PoolHandle, StreamHandle};
 use super::allocation::Allocation;
-use super::device_model::DeviceModel;
+use super::connection::Connection;
 use super::error::{self, Code, Failure, Outcome};
 use super::event::Event;
 use super::exports;
@@ -17,41 +20,10 @@ use super::graph::Graphs;
 use super::registration::Module;
 use super::stream::{self, Stream};
 use super::symbol::Variable;
-use super::transfers::Transfers;
-use emulator::Counters;
 use emulator::DeviceWindow;
-use emulator::Fault;
-use emulator::KernelProfile;
-use emulator::Machine;
-
-/// How a launch's time is modelled, in nanoseconds.
-pub type TimeModel = Box<dyn Fn(&LaunchRecord) -> f64 + Send>;
-
-pub struct Options {
-    pub device: DeviceModel,
-    /// Registers of a thread by kernel, as `ptxas` reports them: what occupancy depends on. A
-    /// kernel that is not there counts with 32.
-    pub registers: HashMap<String, u32>,
-    /// Without it, events measure the host's time.
-    pub time: Option<TimeModel>,
-    /// Whether the report says what each place in the source cost.
-    pub profile: bool,
-}
-
-/// A launch that ended well.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchRecord {
-    pub kernel: String,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub dynamic_shared: u32,
-    pub counters: Counters,
-    /// Host time of the emulation, nanoseconds.
-    pub host_ns: u64,
-}
 
 /// A launch that never began, since it asks for more than the device or the kernel allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     pub kernel: String,
     /// Which limit, and what the launch asks for.
@@ -60,14 +32,9 @@ pub struct Refused {
     pub asked: bool,
 }
 
-/// What happened since the report before.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionReport {
-    pub launches: Vec<LaunchRecord>,
-    pub transfers: Transfers,
-    /// One for each kernel, where they were asked for.
-    pub profiles: Vec<KernelProfile>,
-    pub fault: Option<Fault>,
+/// What calls complained of since it was last asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Complaints {
     /// Runtime functions called that do not exist here, each once.
     pub unsupported: Vec<String>,
     /// Launches that were refused, oldest first.
@@ -76,29 +43,20 @@ pub struct SessionReport {
     pub errors: Vec<String>,
 }
 
-impl SessionReport {
-    /// Add a launch to its kernel's profile.
-    pub(super) fn add(&mut self, profile: KernelProfile) {
-        match self.profiles.iter_mut().find(|known| known.kernel == profile.kernel) {
-            Some(known) => known.add(profile),
-            None => self.profiles.push(profile),
-        }
-    }
-}
-
-/// Errors kept for a report: a loop that fails need not fill memory.
+/// Errors kept: a loop that fails need not fill memory.
 const ERRORS_KEPT: usize = 64;
 
 pub(super) struct Session {
-    pub machine: Machine,
-    pub options: Options,
+    pub connection: Connection,
     pub modules: Vec<Module>,
     pub functions: HashMap<FunctionHandle, Function>,
     /// By the address of the host's shadow variable.
     pub variables: HashMap<usize, Variable>,
     pub allocations: BTreeMap<Address, Allocation>,
-    /// Allocations made so far, which number their names.
-    pub allocated: usize,
+    /// Pages of the program's own that the device has, too, with their bytes and where it has them.
+    pub mirrors: BTreeMap<Address, (u64, Address)>,
+    /// Where the pages of managed variables begin.
+    pub variable_pages: BTreeSet<Address>,
     pub streams: BTreeMap<StreamHandle, Stream>,
     pub events: BTreeMap<EventHandle, Event>,
     pub pools: BTreeMap<PoolHandle, u64>,
@@ -107,9 +65,9 @@ pub(super) struct Session {
     pub graphs: Graphs,
     pub limits: [usize; 7],
     pub device_flags: u32,
-    /// Launches so far, in nanoseconds of the time model.
+    /// The device's, when the last launch had ended.
     pub clock: f64,
-    pub report: SessionReport,
+    pub complaints: Complaints,
     /// Set by a fault, for good.
     permanent: Option<Code>,
     next_handle: usize,
@@ -122,17 +80,17 @@ fn lock() -> MutexGuard<'static, Option<Session>> {
 }
 
 /// Begins a session: call it before the solution is loaded. One that is under way ends.
-pub fn start(machine: Machine, options: Options) {
+pub fn start(connection: Connection) {
     exports::keep();
     error::remember(Code::SUCCESS);
     *lock() = Some(Session {
-        machine,
-        options,
+        connection,
         modules: Vec::new(),
         functions: HashMap::new(),
         variables: HashMap::new(),
         allocations: BTreeMap::new(),
-        allocated: 0,
+        mirrors: BTreeMap::new(),
+        variable_pages: BTreeSet::new(),
         streams: stream::at_first(),
         events: BTreeMap::new(),
         pools: BTreeMap::new(),
@@ -142,15 +100,15 @@ pub fn start(machine: Machine, options: Options) {
         limits: [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0],
         device_flags: 0,
         clock: 0.0,
-        report: SessionReport::default(),
+        complaints: Complaints::default(),
         permanent: None,
         next_handle: 0x1000,
     });
 }
 
-/// What happened since the session began or was last asked; empty without a session.
-pub fn report() -> SessionReport {
-    lock().as_mut().map(|session| std::mem::take(&mut session.report)).unwrap_or_default()
+/// What calls complained of since the session began or was last asked; nothing without a session.
+pub fn complaints() -> Complaints {
+    lock().as_mut().map(|session| std::mem::take(&mut session.complaints)).unwrap_or_default()
 }
 
 /// Whether no call is under way, so that a report can be had at once.
@@ -160,13 +118,8 @@ pub fn is_free() -> bool {
 
 /// Ends the session. Calls of a solution that is still loaded then fail with
 /// `cudaErrorInitializationError`.
-pub fn finish() -> SessionReport {
-    lock().take().map(|session| session.report).unwrap_or_default()
-}
-
-/// Does something with the machine of the session, such as registering buffers.
-pub fn with_machine<T>(act: impl FnOnce(&Machine) -> T) -> Option<T> {
-    lock().as_ref().map(|session| act(&session.machine))
+pub fn finish() -> Complaints {
+    lock().take().map(|session| session.complaints).unwrap_or_default()
 }
 
 /// What to call the device memory at an address that the host has followed; `None` for an address that
@@ -177,9 +130,9 @@ pub fn device_memory_at(address: u64) -> Option<String> {
         return None;
     }
     let session = SESSION.try_lock().ok();
-    let memory = session.as_ref().and_then(|session| Some(session.as_ref()?.machine.memory()));
-    let known = memory.and_then(|memory| memory.find(address));
-    Some(known.map_or_else(|| format!("{address:#x}"), |info| format!("`{}`", info.name)))
+    let connection = session.as_ref().and_then(|session| Some(&session.as_ref()?.connection));
+    let known = connection.and_then(|connection| connection.find(address).ok()?);
+    Some(known.map_or_else(|| format!("{address:#x}"), |found| format!("`{}`", found.name)))
 }
 
 /// The frame of every exported function.
@@ -211,7 +164,7 @@ pub(super) fn permanent_error() -> Option<Code> {
 
 /// The program has looked at the last error.
 pub(super) fn asked() {
-    with(|session| session.report.refused.iter_mut().for_each(|refused| refused.asked = true));
+    with(|session| session.complaints.refused.iter_mut().for_each(|refused| refused.asked = true));
 }
 
 /// A stub was called.
@@ -223,15 +176,15 @@ pub(super) fn unsupported(name: &str) -> Code {
 
 impl Session {
     pub fn note(&mut self, name: &str, failure: &Failure) {
-        if self.report.errors.len() < ERRORS_KEPT {
-            self.report.errors.push(format!("{name}: {} ({})", failure.code, failure.detail));
+        if self.complaints.errors.len() < ERRORS_KEPT {
+            self.complaints.errors.push(format!("{name}: {} ({})", failure.code, failure.detail));
         }
     }
 
     /// The program wants something that does not exist here.
     pub fn lacks(&mut self, what: &str) {
-        if !self.report.unsupported.iter().any(|known| known == what) {
-            self.report.unsupported.push(what.to_owned());
+        if !self.complaints.unsupported.iter().any(|known| known == what) {
+            self.complaints.unsupported.push(what.to_owned());
         }
     }
 
@@ -242,10 +195,7 @@ impl Session {
     }
 
     /// Ends all work for good: the calls that follow return `code`.
-    pub fn break_down(&mut self, code: Code, fault: Option<Fault>) {
+    pub fn break_down(&mut self, code: Code) {
         self.permanent = Some(code);
-        if self.report.fault.is_none() {
-            self.report.fault = fault;
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::copy::Direction;
 use super::error::{Code, Failure};
 use super::graph::Task;
 use super::session::Session;
+use crate::protocol::Symbol;
 
 #[derive(Clone)]
 pub(super) struct Variable {
@@ -21,7 +22,7 @@ impl Session {
         let unknown = || Code::INVALID_SYMBOL.because("it is no __device__ variable");
         let variable = self.variables.get(&symbol).ok_or_else(unknown)?;
         let module = self.modules.get(variable.module).ok_or_else(unknown)?;
-        let (address, _) = module.symbol(&variable.name)?;
+        let Symbol { address, .. } = self.symbol_in(module.loaded()?, &variable.name)?;
         Ok((address, variable.size))
     }
 

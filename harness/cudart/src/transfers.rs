@@ -5,13 +5,10 @@
 
 use std::time::Duration;
 
-use emulator::DeviceWindow;
-
-use crate::abi::Address;
-use crate::session::Session;
+use serde::{Deserialize, Serialize};
 
 /// Copies, fills, kernels' accesses to host memory, and the program's functions in streams and graphs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfers {
     /// Copies and fills, each of any size.
     pub operations: u64,
@@ -21,31 +18,4 @@ pub struct Transfers {
     pub device_bytes: u64,
     /// The host's time in functions that the program put between the device's work.
     pub host: Duration,
-}
-
-impl Session {
-    /// A copy. What is in the host's memory, pinned and managed included, goes over the bus.
-    pub fn count_copy(&mut self, destination: Address, source: Address, bytes: u64) {
-        let transfers = &mut self.report.transfers;
-        transfers.operations += 1;
-        if DeviceWindow::holds(destination) && DeviceWindow::holds(source) {
-            transfers.device_bytes += 2 * bytes;
-        } else {
-            transfers.bus_bytes += bytes;
-        }
-    }
-
-    pub fn count_fill(&mut self, destination: Address, bytes: u64) {
-        let transfers = &mut self.report.transfers;
-        transfers.operations += 1;
-        match DeviceWindow::holds(destination) {
-            true => transfers.device_bytes += bytes,
-            false => transfers.bus_bytes += bytes,
-        }
-    }
-
-    /// What the launch that has just ended read and wrote of the host's memory.
-    pub fn count_host_memory(&mut self) {
-        self.report.transfers.bus_bytes += self.machine.memory().touched_host_bytes();
-    }
 }

@@ -14,12 +14,14 @@ pub(crate) mod host_touch;
 mod mishap;
 pub mod mock;
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::entry::Entry;
+pub(crate) use self::entry::offsets;
 pub use self::mishap::{Mishap, MishapKind};
 use crate::shared::Map;
 use ptx::KernelFacts;
@@ -163,13 +165,21 @@ pub enum Target {
     Host,
 }
 
+/// Where the buffers of a call are.
+#[derive(Clone, Copy, Debug)]
+pub enum Lent<'a> {
+    /// In memory shared with the judge.
+    Shared(&'a Map),
+    /// On a device in another process, the first byte at this address.
+    Device(u64),
+}
+
 /// Where a loaded solution runs.
 pub trait Device {
     /// Calls `solution` once on these buffers of `memory` and waits until all its work is done.
-    /// A device that can give up a kernel does so before `limit` is over, and says where it was.
     fn call(
         &mut self,
-        memory: &Map,
+        memory: Lent<'_>,
         buffers: &[Buffer],
         arguments: &[Argument],
         limit: Duration,
@@ -215,7 +225,8 @@ impl Target {
     }
 }
 
-/// Opens the artifact on the device. `gpu` is the context of [`Target::gpu`].
+/// Opens the artifact on the device. `gpu` is the context of [`Target::gpu`], `segment` what the process of an
+/// emulated device shares.
 ///
 /// # Errors
 ///
@@ -224,11 +235,13 @@ pub(crate) fn open(
     library: &Path,
     target: &Target,
     gpu: Option<&cuda::Context>,
+    segment: Option<OwnedFd>,
 ) -> Result<Box<dyn Device>, String> {
     match target {
-        Target::Emulator { arch, kernels, scrutiny } => {
-            emulator::Emulator::open(library, arch, kernels, *scrutiny)
-        }
+        Target::Emulator { .. } => match segment {
+            Some(segment) => emulator::Emulator::open(library, segment),
+            None => Err("there is no emulated device".to_owned()),
+        },
         Target::Cuda { .. } => match gpu {
             Some(context) => cuda::Cuda::open(library, context),
             None => Err("no GPU is open".to_owned()),

@@ -21,11 +21,12 @@ mod series;
 mod summon;
 mod trial;
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cudart::server::DeviceReport;
 use emulator::Blame;
 use problems::{BufferSpec, CaseSpec, Direction, Poison, Problem, ReferenceKernels, ScalarValue};
 use tempfile::TempDir;
@@ -43,6 +44,9 @@ pub use self::summon::{ceilings, isolation};
 pub use self::trial::Trial;
 pub(crate) use self::trial::blank;
 use crate::device::{Argument, Call, Target};
+use crate::emulated::link::{launch, transfers};
+use crate::emulated::protocol::{Answer, Order};
+use crate::emulated::{Emulated, Lost};
 use crate::ncu::Subpoena;
 use crate::profile::Sources;
 use crate::report::{CaseReport, Verdict};
@@ -380,7 +384,10 @@ impl Judge {
         let log = std::mem::take(&mut self.log);
         let scratch = self.scratch.path();
         self.finished = None;
+        // Both processes start at once.
+        let device = self.device()?;
         let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
+        link.device = device;
         let (library, gpu) = (Some(self.docket.library.as_path()), self.docket.target.gpu());
         self.isolation = match confine(link, scratch, library, gpu, limit) {
             Ok(isolation) => Some(isolation),
@@ -390,7 +397,14 @@ impl Judge {
             library: self.docket.library.clone(),
             target: self.docket.target.clone(),
         };
-        Ok(match link.ask(&request, None, limit) {
+        let segment = match &mut link.device {
+            Some(device) => match device.wait(limit) {
+                Ok(_) => Some(device.segment().try_clone_to_owned().map_err(|e| no_memory(&e))?),
+                Err(lost) => return Ok(Err(Silence::Gone(link.kill(deviceless(lost))))),
+            },
+            None => None,
+        };
+        Ok(match link.ask(&request, segment.as_ref().map(AsFd::as_fd), limit) {
             Ok(Outcome::Opened) => Ok(()),
             Ok(Outcome::Refused(why)) => {
                 self.dismiss();
@@ -410,16 +424,35 @@ impl Judge {
         let Some(link) = &mut self.link else {
             return Err(Failure::Nonsense("no worker".to_owned()));
         };
+        if link.device.is_some() {
+            return called(link, shared, arguments, limit);
+        }
         let map = Request::Map { len: shared.len() };
         match link.ask(&map, Some(shared.fd().as_fd()), limit)? {
             Outcome::Mapped => {}
             other => return Err(out_of_turn(&other)),
         }
-        let call = Request::Call { buffers: shared.buffers().to_vec(), arguments, limit };
+        let buffers = shared.buffers().to_vec();
+        let call = Request::Call { buffers, arguments, base: None, limit };
         match link.ask(&call, None, limit)? {
             Outcome::Called(call) => Ok(call),
             other => Err(out_of_turn(&other)),
         }
+    }
+
+    /// The device for the next worker, where that is a process: on its way to be one.
+    fn device(&self) -> Result<Option<Emulated>, Error> {
+        let Docket { executable, interrupt, target, .. } = &self.docket;
+        let Target::Emulator { arch, kernels, scrutiny } = target else { return Ok(None) };
+        let device = Emulated::spawn(executable, interrupt.clone()).map_err(|error| {
+            Error::machine(
+                format!("no process for the emulated device: {error}"),
+                "close other programs, or raise the limit of processes (ulimit -u)",
+            )
+        })?;
+        let (arch, kernels, scrutiny) = (arch.clone(), kernels.clone(), *scrutiny);
+        device.start(&Order::Start { arch, kernels, scrutiny });
+        Ok(Some(device))
     }
 
     /// Buries the worker and says what it died of.
@@ -429,6 +462,66 @@ impl Judge {
             self.log = link.take_log();
         }
         obituary(failure, phase)
+    }
+}
+
+/// A call on a device that is a process: of what the worker answers only that it returned counts, and what
+/// calls of its own complained of. What was launched, and what came of it, the device says.
+fn called(
+    link: &mut Link,
+    shared: &Shared,
+    arguments: Vec<Argument>,
+    limit: Duration,
+) -> Result<Call, Failure> {
+    let (len, buffers) = (shared.len(), shared.buffers().to_vec());
+    let begin = Order::Begin { len, buffers: buffers.clone(), limit };
+    let base = match order(link, &begin, Some(shared.fd()), limit)? {
+        Answer::Begun { base } => base,
+        other => return Err(Failure::Deviceless(format!("{other:?}"))),
+    };
+    let call = Request::Call { buffers, arguments, base: Some(base), limit };
+    let (unsupported, errors) = match link.ask(&call, None, limit)? {
+        Outcome::Called(Call::Returned { unsupported, errors, .. }) => (unsupported, errors),
+        Outcome::Called(Call::Failed(mishap)) => return Ok(Call::Failed(mishap)),
+        other => return Err(out_of_turn(&other)),
+    };
+    let report = match order(link, &Order::End, None, limit)? {
+        Answer::Happened(report) => *report,
+        other => return Err(Failure::Deviceless(format!("{other:?}"))),
+    };
+    let transfers = transfers(&report);
+    let DeviceReport { launches, profiles, fault, .. } = report;
+    Ok(match fault {
+        Some(fault) => Call::Faulted(Box::new(fault)),
+        None => Call::Returned {
+            sample: None,
+            launches: launches.into_iter().map(launch).collect(),
+            transfers,
+            profiles,
+            unsupported,
+            errors,
+        },
+    })
+}
+
+/// Asks the worker's device; where that has no answer, the worker is ended.
+fn order(
+    link: &mut Link,
+    order: &Order,
+    descriptor: Option<BorrowedFd<'_>>,
+    limit: Duration,
+) -> Result<Answer, Failure> {
+    let asked =
+        link.device.as_mut().map_or(Err(Lost::Gone), |device| device.ask(order, descriptor, limit));
+    asked.map_err(|lost| link.kill(deviceless(lost)))
+}
+
+fn deviceless(lost: Lost) -> Failure {
+    match lost {
+        Lost::Gone => Failure::Deviceless("its process ended".to_owned()),
+        Lost::TimedOut(limit) => Failure::TimedOut(limit),
+        Lost::Interrupted => Failure::Interrupted,
+        Lost::Refused(why) => Failure::Deviceless(why),
     }
 }
 

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod config;
 pub mod conformance;
 pub mod device;
+pub mod emulated;
 pub mod error;
 pub mod event;
 pub mod examination;
@@ -31,6 +32,7 @@ pub mod worker;
 
 pub use compare::compare;
 pub use config::{Config, DeviceChoice, Limits, Stage};
+pub use emulated::device_main;
 pub use error::Error;
 pub use event::Event;
 pub use noise::{Noise, noise};

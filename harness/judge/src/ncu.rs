@@ -14,7 +14,7 @@ use problems::CaseSpec;
 use serde::Serialize;
 
 use crate::device::cuda::{Context, Cuda};
-use crate::device::{Argument, Buffer, Call};
+use crate::device::{Argument, Buffer, Call, Lent};
 use crate::judge::Judge;
 use crate::run::{Placed, executable, judges};
 use crate::shared::{Map, Shared};
@@ -293,7 +293,7 @@ pub fn once(order: &Path) -> Result<(), String> {
     let map = Map::new(shared.fd(), shared.len()).map_err(|error| error.to_string())?;
     let buffers: Vec<Buffer> = shared.buffers().to_vec();
     let mut device = Cuda::open(&subpoena.library, &context)?;
-    match device.call(&map, &buffers, &subpoena.arguments, Duration::MAX) {
+    match device.call(Lent::Shared(&map), &buffers, &subpoena.arguments, Duration::MAX) {
         Call::Failed(mishap) => Err(mishap.text),
         Call::Returned { .. } | Call::Faulted(_) => Ok(()),
     }

@@ -12,16 +12,22 @@ mod stack;
 
 use std::error::Error as _;
 use std::ffi::{CString, OsString, c_char, c_int, c_void};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use ::emulator::Blame;
-use cudart::session::Refused;
+use cudart::server::DeviceReport;
+use cudart::session::{Complaints, Refused};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Scrutiny, emulator, host_touch};
+use crate::emulated::link::launch;
+use crate::emulated::protocol::{Answer, Order};
+use crate::emulated::{Emulated, Lost};
 use crate::profile::{self, KernelReport, Sources};
 use ptx::KernelFacts;
 use timing::{Launch, gpus};
@@ -29,7 +35,7 @@ use toolchain::Search;
 use toolchain::compile::{self, CompileError, Source};
 use toolchain::directive::Directives;
 
-use crate::{Config, Error, Event};
+use crate::{Config, Error, Event, Interrupt};
 
 /// What a program is compiled for where nobody says: the architecture on which everything runs here
 /// that runs at all, block-scaled FP4 `mma` included.
@@ -198,6 +204,39 @@ pub enum EnterError {
     Machine(String),
 }
 
+/// What this process's program runs kernels on, and whose it is: not its forks'.
+static DEVICE: Mutex<Option<(u32, Emulated)>> = Mutex::new(None);
+
+/// How long a device may take to start, or to say what happened: its kernels' calls have returned.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn start(program: &Program) -> Result<(), String> {
+    let words = |error: std::io::Error| error.to_string();
+    let executable = std::env::current_exe().map_err(words)?;
+    let mut device = Emulated::spawn(&executable, Interrupt::default()).map_err(words)?;
+    let Program { arch, kernels, scrutiny, .. } = program.clone();
+    device.start(&Order::Start { arch, kernels, scrutiny });
+    device.wait(PATIENCE).map_err(|lost| match lost {
+        Lost::Refused(why) => why,
+        other => format!("{other:?}"),
+    })?;
+    let owned = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().map_err(words);
+    emulator::connect(owned(device.segment())?, Some(owned(device.lifeline())?))?;
+    *DEVICE.lock().unwrap_or_else(PoisonError::into_inner) = Some((std::process::id(), device));
+    Ok(())
+}
+
+/// What happened on the device; nothing where it is gone.
+fn happened() -> DeviceReport {
+    let mut device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = device.as_mut().filter(|(process, _)| *process == std::process::id());
+    let answer = own.map(|(_, device)| device.ask(&Order::Report, None, PATIENCE));
+    match answer {
+        Some(Ok(Answer::Happened(report))) => *report,
+        _ => DeviceReport::default(),
+    }
+}
+
 /// Opens the program in this process and calls its `main`; what that returns. `farewell` is called when
 /// the process exits, however the program ends it; [`ended`] says what happened.
 ///
@@ -210,8 +249,7 @@ pub fn enter(
     arguments: &[OsString],
     farewell: Farewell,
 ) -> Result<i32, EnterError> {
-    emulator::start(&program.arch, &program.kernels, program.scrutiny)
-        .map_err(EnterError::Machine)?;
+    start(program).map_err(|why| EnterError::Machine(format!("no emulated device: {why}")))?;
     // SAFETY: it runs whatever the library contains, which is what it is for.
     let library = unsafe { Library::open(Some(&program.library), RTLD_NOW | RTLD_LOCAL) }
         .map_err(|error| EnterError::Link(unopened(&error)))?;
@@ -272,10 +310,11 @@ pub struct Ended {
 /// To be asked once, when the program has ended: what its kernels did, and with its sources where the
 /// time went.
 pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
-    let report = ::cudart::session::report();
+    let report = happened();
+    let Complaints { unsupported, refused, .. } = ::cudart::session::complaints();
     let mut complaints: Vec<_> =
         TOUCHED.get().map(|text| (text.clone(), Vec::new())).into_iter().collect();
-    let failed = !report.unsupported.is_empty()
+    let failed = !unsupported.is_empty()
         || report
             .fault
             .as_ref()
@@ -286,16 +325,15 @@ pub fn ended(program: &Program, mut sources: Option<&mut Sources>) -> Ended {
         complaints.push((fault.headline(), fault.details(&mut text)));
     }
     complaints.extend(
-        report
-            .unsupported
+        unsupported
             .iter()
             .map(|name| (format!("nibble's emulator does not provide {name}"), Vec::new())),
     );
-    let refused = report.refused.into_iter().map(|Refused { kernel, why, asked }| {
+    let refused = refused.into_iter().map(|Refused { kernel, why, asked }| {
         (format!("{} was not launched: {why}", program.name(&kernel)), asked)
     });
     let refused = refused.collect();
-    let launches: Vec<_> = report.launches.into_iter().map(emulator::launch).collect();
+    let launches: Vec<_> = report.launches.into_iter().map(launch).collect();
     let sources = sources.filter(|_| program.scrutiny.profile);
     let kernels = sources.zip(gpus::for_arch(&program.arch)).map_or_else(Vec::new, |found| {
         let (sources, gpu) = found;

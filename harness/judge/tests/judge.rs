@@ -23,6 +23,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some(judge::worker::VERB) => return judge::worker_main(),
+        Some(judge::emulated::VERB) => return judge::device_main(),
         Some(processes::DOOMED) => {
             processes::doomed();
             return ExitCode::FAILURE;

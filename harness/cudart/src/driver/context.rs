@@ -88,7 +88,7 @@ driver! {
             if name.is_null() || room < 1 {
                 return Err(Code::INVALID_VALUE.because("there is no room for a name"));
             }
-            name.set_text(session.options.device.name.as_bytes(), room as usize);
+            name.set_text(session.connection.model.device.name.as_bytes(), room as usize);
             Ok(())
         })
     }
@@ -100,14 +100,14 @@ driver! {
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) {
         session::call("cuDeviceTotalMem", |session| {
             session.device(device)?;
-            bytes.set(session.machine.memory().room().1 as usize)
+            bytes.set(session.connection.model.memory as usize)
         })
     }
 
     fn cuDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, device: i32) {
         session::call("cuDeviceComputeCapability", |session| {
             session.device(device)?;
-            let capability = session.machine.config().capability;
+            let capability = session.connection.model.capability;
             major.set(capability.0 as i32)?;
             minor.set(capability.1 as i32)
         })

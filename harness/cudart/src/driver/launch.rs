@@ -59,11 +59,12 @@ fn unpacked(
         }
     }
     let (_, kernel) = session.kernel(function)?;
-    let needed = kernel.params.iter().map(|p| p.offset + p.size).max().unwrap_or(0) as usize;
+    let needed =
+        kernel.params.iter().map(|(offset, size)| offset + size).max().unwrap_or(0) as usize;
     if bytes < needed || buffer == 0 && needed > 0 {
         return Err(invalid("the buffer of `extra` does not hold all parameters"));
     }
-    Ok(kernel.params.iter().map(|parameter| buffer + parameter.offset as usize).collect())
+    Ok(kernel.params.iter().map(|(offset, _)| buffer + *offset as usize).collect())
 }
 
 fn launch(request: Request, arguments: Arguments, extra: In<usize>) -> Code {

@@ -4,7 +4,7 @@ use crate::abi::{Address, Copy3D, In, Location, Out, PoolHandle, StreamHandle};
 use crate::allocation::*;
 use crate::copy::*;
 use crate::error::{Code, Failure};
-use crate::fill::Fill;
+use crate::fill::of_elements;
 use crate::graph::Task;
 use crate::session;
 
@@ -83,7 +83,7 @@ fn fill_rows(
     stream: StreamHandle,
 ) -> Code {
     session::call("cuMemset", |session| {
-        session.submit(stream, Task::Fill(Fill::of_elements(start, pitch, value, extent)))
+        session.submit(stream, Task::Fill(of_elements(start, pitch, value, extent)))
     })
 }
 

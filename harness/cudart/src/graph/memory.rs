@@ -61,12 +61,10 @@ impl Session {
 
     /// An address for a graph, at which nothing is yet.
     fn reserve(&mut self, bytes: usize) -> Result<Address, Failure> {
-        let address = self.allocate(bytes, MemoryKind::Device, 0)?;
-        if address == 0 {
+        if bytes == 0 {
             return Err(Code::INVALID_VALUE.because("a graph's allocation of no bytes"));
         }
-        self.allocations.remove(&address);
-        self.machine.memory().unregister(address);
+        let address = self.connection.reserve(bytes as u64)?;
         self.graphs.memory.insert(address, bytes as u64);
         Ok(address)
     }
@@ -81,9 +79,7 @@ impl Session {
     /// The allocation's node is reached. What an earlier launch has left there is gone.
     pub fn begin_graph_memory(&mut self, address: Address) -> Outcome {
         let Some(&len) = self.graphs.memory.get(&address) else { return Ok(()) };
-        let memory = self.machine.memory();
-        memory.unregister(address);
-        memory.register(address, len, "the memory of a graph", true);
+        self.connection.begin(address)?;
         let (kind, owner) = (MemoryKind::Device, Owner::Graph);
         self.allocations.insert(address, Allocation { len, kind, owner, flags: 0 });
         Ok(())

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use super::{HostCall, Task};
 use crate::abi::{Address, Copy3D, Dim3, EventHandle, FunctionHandle, GraphHandle, In, NodeHandle};
 use crate::error::{Code, Failure};
-use crate::fill::Fill;
+use crate::fill::of_elements;
 use crate::launch::{Prepared, Request};
+use crate::protocol::geometry::Fill;
+use crate::protocol::launch::Launch;
 use crate::session::Session;
 
 /// `cudaKernelNodeParams`
@@ -126,7 +128,7 @@ impl FillParameters {
         if !matches!(element, 1 | 2 | 4) {
             return Err(Code::INVALID_VALUE.because(format!("elements of {element} bytes")));
         }
-        Ok(Task::Fill(Fill::of_elements(start, pitch, (value, element), (width, height))))
+        Ok(Task::Fill(of_elements(start, pitch, (value, element), (width, height))))
     }
 }
 
@@ -141,10 +143,11 @@ impl HostParameters {
 /// What `cuda…GetParams` tells of a node.
 impl From<&Prepared> for KernelParameters {
     fn from(prepared: &Prepared) -> Self {
-        let Request { function, grid, block, dynamic_shared, .. } = prepared.request;
+        let Launch { grid, block, dynamic_shared, .. } = prepared.launch;
+        let function = prepared.function;
         let arguments = In::to_array(&prepared.arguments);
         let [grid, block] = [grid, block].map(|[x, y, z]| Dim3 { x, y, z });
-        Self { function, grid, block, dynamic_shared: dynamic_shared as u32, arguments, extra: 0 }
+        Self { function, grid, block, dynamic_shared, arguments, extra: 0 }
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::abi::{Address, Copy3D, EventHandle, GraphHandle};
 use crate::error::Outcome;
-use crate::fill::Fill;
 use crate::launch::Prepared;
+use crate::protocol::geometry::Fill;
 use crate::session::{self, Session};
 
 /// A function of the program's, to be called without the session's lock.
@@ -29,7 +29,8 @@ impl HostCall {
 pub(crate) fn timed(function: impl FnOnce()) {
     let start = Instant::now();
     function();
-    session::with(|session| session.report.transfers.host += start.elapsed());
+    // Where the device is gone nobody needs it.
+    session::with(|session| session.connection.host_time(start.elapsed()).ok());
 }
 
 /// Work that can be done again and again.
@@ -72,12 +73,9 @@ impl Session {
     /// the tasks of a child graph stand in the executable one by one.
     pub fn perform(&mut self, task: &Task) -> Outcome {
         match task {
-            Task::Kernel(prepared) => {
-                self.run(prepared);
-                Ok(())
-            }
+            Task::Kernel(prepared) => self.run(prepared),
             Task::Copy(copy) => self.copy_3d(copy),
-            Task::Fill(fill) => self.fill(fill),
+            Task::Fill(fill) => self.connection.fill(*fill),
             Task::Record(event) => self.record_now(*event),
             // What came before is done already.
             Task::Wait(_) | Task::Empty | Task::Host(_) | Task::Child(_) => Ok(()),

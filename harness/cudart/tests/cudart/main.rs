@@ -4,14 +4,14 @@
 //! `nvcc -O3 -std=c++17 -shared -cudart none -gencode arch=compute_80,code=compute_80 runtime.cu`.
 
 mod abi;
+mod device;
 mod program;
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
-use cudart::session::{self, SessionReport};
-
 use abi::*;
+use device::Report;
 use program::*;
 
 #[test]
@@ -229,10 +229,50 @@ fn a_fault_is_permanent_and_reported_once() {
         let text = CStr::from_ptr(cudaGetErrorString(700)).to_str().unwrap();
         assert_eq!(text, "an illegal memory access was encountered");
     }
-    let report = session::report();
+    let report = program.report();
     assert_eq!(report.fault.unwrap().kernel, "scale");
     assert_eq!((report.launches.len(), report.errors.len()), (0, 0));
-    assert_eq!(program.finish(), SessionReport::default());
+    assert_eq!(program.finish(), Report::default());
+}
+
+#[test]
+fn a_device_that_is_gone_is_an_error() {
+    let mut program = Program::load();
+    let x = allocate(4);
+    program.device.kill();
+    // SAFETY: plain calls.
+    unsafe {
+        assert_eq!(cudaMemsetAsync(x, 0, 16, 0), 46, "cudaErrorDevicesUnavailable");
+        assert_eq!((cudaFree(x), cudaGetLastError()), (46, 46));
+    }
+}
+
+#[test]
+fn a_fork_has_no_device() {
+    let _program = Program::load();
+    let x = allocate(4);
+    // SAFETY: the child makes one call and ends.
+    unsafe {
+        match libc::fork() {
+            0 => libc::_exit(cudaMemsetAsync(x, 0, 16, 0) as i32),
+            child => {
+                let mut status = 0;
+                assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                assert_eq!(libc::WEXITSTATUS(status), 3, "cudaErrorInitializationError");
+            }
+        }
+        assert_eq!(cudaMemsetAsync(x, 0, 16, 0), 0, "the parent's is well");
+    }
+}
+
+#[test]
+fn large_copies_pass_in_pieces() {
+    let _program = Program::load();
+    let len = (5 << 20) + 3;
+    let x = allocate(len);
+    let input: Vec<f32> = (0..len).map(|i| i as f32).collect();
+    assert_eq!(upload(x, &input), 0);
+    assert_eq!(download(x, len), input);
 }
 
 #[test]

@@ -4,11 +4,10 @@ use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard};
 
-use cudart::DeviceModel;
-use cudart::session::{self, Options, SessionReport};
-use emulator::{Config, Machine};
+use cudart::session::{self, Complaints};
 
 use crate::abi::*;
+use crate::device::{Report, TestDevice};
 
 pub const HOST_TO_DEVICE: u32 = 1;
 pub const DEVICE_TO_HOST: u32 = 2;
@@ -49,28 +48,15 @@ pub struct Program {
     pub factor: Box<[f32; 4]>,
     pub counter: Box<i32>,
     pub managed: Box<*mut i32>,
+    pub device: TestDevice,
     _serial: MutexGuard<'static, ()>,
 }
 
 impl Program {
     pub fn load() -> Self {
         let serial = SERIAL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let machine = Machine::new(Config {
-            capability: (8, 0),
-            sms: 108,
-            memory: 1 << 26,
-            ..Config::default()
-        });
-        let device = DeviceModel {
-            name: "emulated".to_owned(),
-            clock_khz: 1_410_000,
-            memory_clock_khz: 1_215_000,
-            memory_bus_bits: 5120,
-            l2_bytes: 40 << 20,
-        };
-        let registers = [("scale".to_owned(), 64)].into();
-        let time: session::TimeModel = Box::new(|launch| 1000.0 * f64::from(launch.grid[0]));
-        session::start(machine, Options { device, registers, time: Some(time), profile: false });
+        let device = TestDevice::spawn();
+        session::start(device.connect());
         // Magic number and version, the container, nothing.
         let wrapper = [0x1_4662_43b1, CONTAINER.as_ptr() as u64, 0u64];
         let mut program = Self {
@@ -79,6 +65,7 @@ impl Program {
             factor: Box::default(),
             counter: Box::default(),
             managed: Box::new(null_mut()),
+            device,
             _serial: serial,
         };
         program.register();
@@ -145,8 +132,15 @@ impl Program {
         self.launch(scale, Dim3(grid, 1, 1), Dim3(block, 1, 1), 0, &arguments)
     }
 
-    pub fn finish(self) -> SessionReport {
-        session::finish()
+    /// What happened since it was last asked.
+    pub fn report(&self) -> Report {
+        let Complaints { unsupported, errors, .. } = session::complaints();
+        let happened = self.device.report();
+        Report { launches: happened.launches, fault: happened.fault, unsupported, errors }
+    }
+
+    pub fn finish(self) -> Report {
+        self.report()
     }
 }
 

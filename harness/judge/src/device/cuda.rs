@@ -20,7 +20,9 @@ pub use self::driver::Context;
 use self::driver::{Memory, free_bytes, synchronize};
 use self::stopwatch::Stopwatch;
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Mishap, Order, Reading, Span, Temperature};
+use super::{
+    Argument, Buffer, Call, Device, Entry, Lent, Mishap, Order, Reading, Span, Temperature,
+};
 use crate::shared::Map;
 
 #[derive(Debug)]
@@ -103,13 +105,16 @@ impl Cuda {
 impl Device for Cuda {
     fn call(
         &mut self,
-        memory: &Map,
+        memory: Lent<'_>,
         buffers: &[Buffer],
         arguments: &[Argument],
         _: Duration,
     ) -> Call {
         self.buffers = buffers.to_vec();
         self.arguments = arguments.to_vec();
+        let Lent::Shared(memory) = memory else {
+            return Call::Failed(Mishap::other("its buffers are on another device"));
+        };
         self.run(memory).unwrap_or_else(Call::Failed)
     }
 

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry};
-use crate::shared::Map;
+use super::{Argument, Buffer, Call, Device, Entry, Lent, Mishap};
 use timing::Transfers;
 
 pub struct Host(Entry);
@@ -19,11 +18,14 @@ impl Host {
 impl Device for Host {
     fn call(
         &mut self,
-        memory: &Map,
+        memory: Lent<'_>,
         buffers: &[Buffer],
         arguments: &[Argument],
         _: Duration,
     ) -> Call {
+        let Lent::Shared(memory) = memory else {
+            return Call::Failed(Mishap::other("its buffers are on a device"));
+        };
         self.0.call(&offsets(memory.base().addr() as u64, buffers), arguments);
         Call::Returned {
             sample: None,

@@ -14,6 +14,7 @@ use rustix::pipe::PipeFlags;
 
 use super::log::Log;
 use crate::Interrupt;
+use crate::emulated::Emulated;
 use crate::worker::VERB;
 use crate::worker::protocol::{self, End, Inbox, Outcome, Request};
 
@@ -39,6 +40,8 @@ pub enum Failure {
     Interrupted,
     /// Killed: what it wrote is no answer.
     Nonsense(String),
+    /// Killed: the device it used is gone, or would not serve.
+    Deviceless(String),
 }
 
 /// A running worker. Dropped, it is killed, with all it started.
@@ -52,6 +55,8 @@ pub struct Link {
     log: Log,
     interrupt: Interrupt,
     end: Option<End>,
+    /// What it runs kernels on, where that is a process.
+    pub device: Option<Emulated>,
 }
 
 impl Link {
@@ -97,6 +102,7 @@ impl Link {
             log,
             interrupt,
             end: None,
+            device: None,
         })
     }
 
@@ -132,6 +138,9 @@ impl Link {
             if self.interrupt.raised() {
                 return Err(self.kill(Failure::Interrupted));
             }
+            if self.device.as_mut().is_some_and(Emulated::is_gone) {
+                return Err(self.kill(Failure::Deviceless("its process ended".to_owned())));
+            }
             if Instant::now() >= deadline {
                 return Err(self.kill(Failure::TimedOut(limit)));
             }
@@ -155,7 +164,8 @@ impl Link {
         std::mem::take(&mut self.log)
     }
 
-    fn kill(&mut self, failure: Failure) -> Failure {
+    /// Ends the worker at once; the reason is returned.
+    pub fn kill(&mut self, failure: Failure) -> Failure {
         let _ = rustix::net::shutdown(&self.report, Shutdown::Write);
         self.wait_for_end();
         failure

@@ -43,6 +43,11 @@ pub fn obituary(failure: &Failure, phase: Phase) -> Obituary {
             explanation: vec!["interrupted".to_owned()],
             reason: "interrupted",
         },
+        Failure::Deviceless(why) => Obituary {
+            verdict: Verdict::RuntimeError,
+            explanation: vec![format!("the emulated device is lost: {why}")],
+            reason: "device_lost",
+        },
         Failure::Nonsense(what) => Obituary {
             verdict: Verdict::RuntimeError,
             explanation: vec![format!(

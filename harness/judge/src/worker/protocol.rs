@@ -21,8 +21,10 @@ use super::sandbox::Isolation;
 use crate::card::Ceilings;
 use crate::device::{Argument, Buffer, Call, Mishap, Order, Reading, Target};
 
-/// The longest frame either side takes: some thousand launches with their counters.
+/// The longest frame that is taken from a worker, who may claim anything.
 pub const LONGEST_FRAME: usize = 16 << 20;
+/// And from a device, which tells the truth: a million launches with their counters.
+const LONGEST_OF_DEVICE: usize = 2 << 30;
 
 /// From the judge to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,13 +32,14 @@ pub enum Request {
     /// The first: get hold of the GPU that will be needed, then go into the sandbox, from where the
     /// library can still be opened. Answered by `Confined`, or by `Refused` where there is no such GPU.
     Confine { scratch: PathBuf, library: Option<PathBuf>, gpu: Option<usize> },
-    /// Open the artifact. Answered by `Opened` or `Refused`.
+    /// Open the artifact; for the emulator with the descriptor of the segment that its process has, too.
+    /// Answered by `Opened` or `Refused`.
     Open { library: PathBuf, target: Target },
     /// Comes with a descriptor: map this many bytes of it, instead of what was mapped before.
     /// Answered by `Mapped` or `Refused`.
     Map { len: usize },
-    /// Call `solution` once; who can, gives up in time for the limit. Answered by `Called`.
-    Call { buffers: Vec<Buffer>, arguments: Vec<Argument>, limit: Duration },
+    /// Call `solution` once, on the mapped memory, or on a device that has it at `base`. Answered by `Called`.
+    Call { buffers: Vec<Buffer>, arguments: Vec<Argument>, base: Option<u64>, limit: Duration },
     /// Measure the GPU's memory. Answered by `Measured` or `Refused`.
     Ceilings,
     /// Keep what the last call was given, as content 0 or 1. Answered by `Done` or `Failed`.
@@ -84,10 +87,9 @@ pub fn send<T: Serialize>(
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)?;
     let len = frame.len() - 4;
-    if len > LONGEST_FRAME {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
-    }
-    frame[..4].copy_from_slice(&(len as u32).to_le_bytes());
+    let len = u32::try_from(len)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "frame too long"))?;
+    frame[..4].copy_from_slice(&len.to_le_bytes());
 
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -147,22 +149,36 @@ pub fn receive<T: DeserializeOwned>(
 }
 
 /// Bytes of a frame as they arrive.
-#[derive(Debug, Default)]
-pub struct Inbox(Vec<u8>);
+#[derive(Debug)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    longest: usize,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), longest: LONGEST_FRAME }
+    }
+}
 
 impl Inbox {
+    /// For what a device says.
+    pub fn of_device() -> Self {
+        Self { longest: LONGEST_OF_DEVICE, ..Self::default() }
+    }
+
     pub fn extend(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// Bytes until the frame at hand, or its length, is whole.
     fn missing(&self) -> usize {
-        let whole = self.len().map_or(4, |len| 4 + len.min(LONGEST_FRAME));
-        whole.saturating_sub(self.0.len())
+        let whole = self.len().map_or(4, |len| 4 + len.min(self.longest));
+        whole.saturating_sub(self.bytes.len())
     }
 
     fn len(&self) -> Option<usize> {
-        let head = self.0.first_chunk()?;
+        let head = self.bytes.first_chunk()?;
         Some(u32::from_le_bytes(*head) as usize)
     }
 
@@ -173,14 +189,14 @@ impl Inbox {
     /// `InvalidData` for a frame too long or not of this type.
     pub fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some(len) = self.len() else { return Ok(None) };
-        if len > LONGEST_FRAME {
+        if len > self.longest {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
         }
-        if self.0.len() < 4 + len {
+        if self.bytes.len() < 4 + len {
             return Ok(None);
         }
-        let message = serde_json::from_slice(&self.0[4..4 + len])?;
-        self.0.drain(..4 + len);
+        let message = serde_json::from_slice(&self.bytes[4..4 + len])?;
+        self.bytes.drain(..4 + len);
         Ok(Some(message))
     }
 }
@@ -237,7 +253,7 @@ mod tests {
         assert!(drain(&judge, &mut all).unwrap());
         let mut inbox = Inbox::default();
         let mut taken = 0;
-        for byte in &all.0 {
+        for byte in &all.bytes {
             inbox.extend(&[*byte]);
             if let Some(message) = inbox.take::<End>().unwrap() {
                 assert_eq!(message, end);

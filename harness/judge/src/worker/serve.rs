@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::protocol::{self, Outcome, Request};
 use super::sandbox;
 use crate::device::cuda::{self, Context};
-use crate::device::{self, Call, Device, Mishap, MishapKind, host_touch};
+use crate::device::{self, Call, Device, Lent, Mishap, MishapKind, host_touch};
 use crate::shared::Map;
 
 /// Serves until the judge hangs up. Every error on the private socket means that it did.
@@ -34,7 +34,7 @@ pub fn serve(claims: &OwnedFd) {
                 }
             }
             Request::Open { library, target } => {
-                match device::open(&library, &target, gpu.as_ref()) {
+                match device::open(&library, &target, gpu.as_ref(), descriptor) {
                     Ok(opened) => {
                         device = Some(opened);
                         Outcome::Opened
@@ -56,16 +56,18 @@ pub fn serve(claims: &OwnedFd) {
                     Err::<OwnedFd, std::io::Error>(error) => Outcome::Refused(error.to_string()),
                 }
             }
-            Request::Call { buffers, arguments, limit } => match (&mut device, &memory) {
-                (Some(device), Some(memory)) => {
-                    CALLING.store(true, Ordering::SeqCst);
-                    let call = device.call(memory, &buffers, &arguments, limit);
-                    CALLING.store(false, Ordering::SeqCst);
-                    flush();
-                    Outcome::Called(call)
+            Request::Call { buffers, arguments, base, limit } => {
+                match (&mut device, lent(base, &memory)) {
+                    (Some(device), Some(memory)) => {
+                        CALLING.store(true, Ordering::SeqCst);
+                        let call = device.call(memory, &buffers, &arguments, limit);
+                        CALLING.store(false, Ordering::SeqCst);
+                        flush();
+                        Outcome::Called(call)
+                    }
+                    _ => Outcome::Called(Call::Failed(Mishap::other("nothing is open to call"))),
                 }
-                _ => Outcome::Called(Call::Failed(Mishap::other("nothing is open to call"))),
-            },
+            }
             Request::Ceilings => {
                 let measured = gpu.as_ref().ok_or_else(|| "no GPU is open".to_owned());
                 match measured.and_then(cuda::ceilings::measure) {
@@ -94,6 +96,11 @@ pub fn serve(claims: &OwnedFd) {
             return;
         }
     }
+}
+
+/// Where the buffers of a call are.
+fn lent(base: Option<u64>, memory: &Option<Map>) -> Option<Lent<'_>> {
+    base.map(Lent::Device).or_else(|| memory.as_ref().map(Lent::Shared))
 }
 
 /// Whether the judge waits for the outcome of a call.
