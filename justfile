@@ -49,6 +49,10 @@ generate SECONDS="600" *SEED:
 killed:
     cargo test --release --test integration batch::a_thousand -- --ignored
 
+# Judge, device and worker, killed at two hundred moments: no process, no scratch folder, no lock is left.
+kills:
+    cargo test --release --test integration killed::nothing_stays_of_two_hundred -- --ignored
+
 # CUDA's mathematics appendix on four architectures, in quadruple precision on the host. A minute or two.
 mathematics:
     cargo run --release -p nibble-programs --bin mathematics

@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod import;
 mod json;
+mod killed;
 mod leaderboard;
 mod list;
 mod new;

@@ -82,6 +82,24 @@ impl Live {
         }
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end, whatever it is; what it printed since the last look.
+    #[track_caller]
+    pub fn printed(mut self) -> Vec<String> {
+        let mut printed = std::mem::take(&mut self.seen);
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => printed.push(line),
+                Err(RecvTimeoutError::Disconnected) => return printed,
+                Err(RecvTimeoutError::Timeout) => panic!("it never ended"),
+            }
+        }
+    }
+
     /// Kills it at once; all that it printed, and nobody who would print more is left.
     #[track_caller]
     pub fn kill(mut self) -> Vec<String> {

@@ -17,7 +17,7 @@ pub use live::Live;
 pub use mock::{ON_MOCK, mock};
 pub use nibble::{Nibble, PATIENCE};
 pub use page::Page;
-pub use processes::descendants;
+pub use processes::{descendants, family};
 pub use redact::redacted;
 pub use run::Run;
 

@@ -4,6 +4,11 @@ use std::fs;
 
 /// The command lines of all living descendants of a process.
 pub fn descendants(process: u32) -> Vec<String> {
+    family(process).into_iter().map(|(_, line)| line).collect()
+}
+
+/// The same, each with its process's number.
+pub fn family(process: u32) -> Vec<(u32, String)> {
     let mut parents: Vec<(u32, u32)> = Vec::new();
     for entry in fs::read_dir("/proc").expect("/proc").flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
@@ -23,7 +28,7 @@ pub fn descendants(process: u32) -> Vec<String> {
     }
     family[1..]
         .iter()
-        .filter_map(|id| fs::read(format!("/proc/{id}/cmdline")).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter_map(|id| Some((*id, fs::read(format!("/proc/{id}/cmdline")).ok()?)))
+        .map(|(id, line)| (id, String::from_utf8_lossy(&line).replace('\0', " ")))
         .collect()
 }
