@@ -16,7 +16,7 @@ mod serve;
 use std::process::ExitCode;
 
 use rustix::net::SocketType;
-use rustix::process::{Resource, Rlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit};
 
 pub use self::link::{Emulated, Lost};
 
@@ -36,6 +36,8 @@ pub fn device_main() -> ExitCode {
     let _ = rustix::process::setrlimit(Resource::Core, none);
     // A kernel that takes all memory is to end this process, not the user's editor.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    // Nobody looks into it (prctl(2), PR_SET_DUMPABLE).
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     match serve::serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(2),

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use cudart::server::DeviceReport;
 use emulator::Blame;
 use problems::{BufferSpec, CaseSpec, Direction, Poison, Problem, ReferenceKernels, ScalarValue};
+use rustix::process::DumpableBehavior;
 use tempfile::TempDir;
 
 pub(crate) use self::bytes::Bytes;
@@ -104,6 +105,10 @@ impl Judge {
     ///
     /// [`Error::Machine`] where no temporary folder can be made.
     pub fn new(docket: Docket) -> Result<Self, Error> {
+        // Seeds and expected outputs are in this process's memory: its user's other processes do not look
+        // into it, nor into a core dump (prctl(2), PR_SET_DUMPABLE). Where that is refused, it is as before.
+        let private = DumpableBehavior::NotDumpable;
+        let _ = rustix::process::set_dumpable_behavior(private);
         let scratch = scratch()?;
         let log = Log::new(docket.log_bytes);
         Ok(Self {

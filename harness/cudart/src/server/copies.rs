@@ -33,8 +33,8 @@ impl Device {
     /// Checks that the device reaches all of a rectangle.
     fn check(&self, what: &str, grid: &Grid, shape: &Shape) -> Outcome {
         let invalid = |detail: String| Err(Code::INVALID_VALUE.because(detail));
-        if shape.is_empty() {
-            return invalid(format!("{what} has no bytes"));
+        if shape.is_empty() || (shape.height > 1 || shape.depth > 1) && shape.width > grid.pitch {
+            return invalid(format!("{what} has no bytes, or rows that overlap"));
         }
         let (address, bytes) = (grid.start, shape.span(grid)?);
         let Some(info) = self.machine.memory().find(address) else {

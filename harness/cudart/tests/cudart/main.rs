@@ -191,8 +191,11 @@ fn rows_are_copied_by_their_pitches() {
 #[test]
 fn host_memory_is_reached_where_it_is_registered_or_managed() {
     let program = Program::load();
-    let mut own = vec![1.0f32; 4];
-    let (bytes, start) = (16, own.as_mut_ptr());
+    // A page of its own: other threads must not write to it while it is exchanged.
+    #[repr(align(4096))]
+    struct Page([f32; 1024]);
+    let mut own = Box::new(Page([1.0; 1024]));
+    let (bytes, start) = (16, own.0[8..12].as_mut_ptr());
     let mut managed = null_mut();
     // SAFETY: `own` lives until it is unregistered.
     unsafe {
@@ -201,6 +204,8 @@ fn host_memory_is_reached_where_it_is_registered_or_managed() {
         assert_eq!(cudaMallocManaged(&mut managed, bytes, 1), 0);
     }
     assert_eq!(program.scale(managed, start, 3.0, 4, 1, 32), 0);
+    assert_eq!(program.scale(start, managed, 2.0, 4, 1, 32), 0);
+    assert_eq!(own.0[7..13], [1.0, 6.0, 6.0, 6.0, 6.0, 1.0], "what the device wrote");
     // SAFETY: managed memory of 4 floats.
     assert_eq!(unsafe { std::slice::from_raw_parts(managed, 4) }, [3.0; 4]);
     // SAFETY: it was registered.

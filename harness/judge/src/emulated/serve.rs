@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -112,7 +113,12 @@ impl Host {
         self.device = Some(Arc::clone(&device));
         thread::Builder::new()
             .stack_size(STACK)
-            .spawn(move || server::serve(&segment, &device))
+            .spawn(move || {
+                // A defect of the device's own; what it was, the panic has said.
+                let _ = catch_unwind(AssertUnwindSafe(|| server::serve(&segment, &device)));
+                // SAFETY: ends the process without running anything of it.
+                unsafe { libc::_exit(101) }
+            })
             .map_err(words)?;
         Ok(())
     }

@@ -20,6 +20,8 @@ use super::syscalls;
 
 /// Bytes of the largest file a solution may write.
 const LARGEST_FILE: u64 = 1 << 30;
+/// Bytes of private memory that a solution may have in its process, where a GPU's driver does not need more.
+const MEMORY: u64 = 8 << 30;
 /// Descriptors that a solution may have open.
 const DESCRIPTORS: u64 = 256;
 
@@ -113,6 +115,8 @@ pub fn confine(scratch: &Path, library: Option<&Path>, gpu: bool) -> Isolation {
     let _ = restrict(scratch, library, gpu);
     // The driver has sockets of its own.
     if !gpu {
+        let most = Some(MEMORY);
+        let _ = rustix::process::setrlimit(Resource::Data, Rlimit { current: most, maximum: most });
         let _ = syscalls::deny();
     }
     probe(scratch)
