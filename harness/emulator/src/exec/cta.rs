@@ -169,6 +169,7 @@ impl Cta {
             progress = true;
             match warp.run(core) {
                 Pause::Ended => {}
+                Pause::Last => ended = false,
                 Pause::Yield => {
                     ended = false;
                     yielded = true;

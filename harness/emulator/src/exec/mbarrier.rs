@@ -251,7 +251,10 @@ pub unsafe fn wait(core: &mut Core, inst: &Inst) -> Flow {
             }
         }
         core.write(inst.dst, &over);
-        if all { Flow::Next } else { Flow::Yield }
+        // Programs rely on it that who waits for a phase sees its end before the same mbarrier has come to
+        // the end of the next one, where only one warp's waits keep that up (CUTLASS's first tutorials).
+        // Here that warp could be alone for thousands of instructions: it lets the others look first.
+        if all { Flow::Last } else { Flow::Yield }
     }
 }
 

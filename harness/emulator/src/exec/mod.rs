@@ -80,6 +80,8 @@ pub enum Flow {
     Apart,
     /// Nothing to do here for now (a spin loop's hint): let others run, then go on.
     Yield,
+    /// Done, and all other warps of the CTA go on first.
+    Last,
 }
 
 /// One instruction over the active lanes of `core`.

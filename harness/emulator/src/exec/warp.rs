@@ -58,6 +58,8 @@ pub enum Pause {
     Barrier(Wait),
     /// Its slice is used up.
     Yield,
+    /// It goes on when all others have had their turn.
+    Last,
     /// `core.fault` says why, `Warp::at` where.
     Fault,
 }
@@ -344,6 +346,10 @@ impl Warp {
                 self.splits.push(Split { ip: now.ip + 1, ..now });
                 self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
                 Some(Pause::Yield)
+            }
+            Flow::Last => {
+                self.splits.push(Split { ip: now.ip + 1, ..now });
+                Some(Pause::Last)
             }
         }
     }
