@@ -8,7 +8,7 @@
 //! and `RLIMIT_FSIZE` bounds it.
 
 use std::{
-    io,
+    fs, io,
     os::unix::process::CommandExt as _,
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -123,15 +123,31 @@ fn kill_group(child: &mut Child) -> io::Result<()> {
     let _ = kill_process_group(group, Signal::KILL);
     child.wait()?;
     let patience = Instant::now() + Duration::from_secs(2);
-    while test_kill_process_group(group).is_ok() && Instant::now() < patience {
+    while lives(group) && Instant::now() < patience {
         thread::sleep(Duration::from_millis(2));
     }
     Ok(())
 }
 
+/// Whether anybody of a group still runs. The dead whom nobody has waited for are of it, too; in a
+/// container whose first process waits for nobody they stay.
+fn lives(group: Pid) -> bool {
+    let group_of = |stat: &str| -> Option<(char, i32)> {
+        // `pid (name) state parent group …`, and the name may hold anything.
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+        Some((fields.next()?.chars().next()?, fields.nth(1)?.parse().ok()?))
+    };
+    test_kill_process_group(group).is_ok()
+        && fs::read_dir("/proc").into_iter().flatten().flatten().any(|process| {
+            let stat = fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+            group_of(&stat)
+                .is_some_and(|(state, of)| of == group.as_raw_pid() && !matches!(state, 'Z' | 'X'))
+        })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
+    use std::path::Path;
 
     use super::*;
 
@@ -164,6 +180,23 @@ mod tests {
         assert_eq!(ended, Ended::TimedOut);
         let pid = fs::read_to_string(pid).unwrap();
         assert!(!alive(&pid), "process {pid} outlived its group");
+    }
+
+    #[test]
+    fn the_dead_whom_nobody_waits_for_are_not_waited_for() {
+        // The shell's child ends and becomes its zombie, in a group of its own.
+        let mut shell = sh("sleep 0 & exec sleep 600").process_group(0).spawn().unwrap();
+        let group = Pid::from_child(&shell);
+        assert!(lives(group));
+        kill_process_group(group, Signal::KILL).unwrap();
+        // Until it is waited for, both are in the table of processes.
+        let patience = Instant::now() + Duration::from_secs(20);
+        while lives(group) {
+            assert!(Instant::now() < patience, "the dead live");
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(test_kill_process_group(group).is_ok());
+        shell.wait().unwrap();
     }
 
     #[test]
