@@ -43,6 +43,9 @@ pub const POLLS: u32 = 1 << 27;
 /// A load of what nobody writes meanwhile, `.nc`: it need not wait for stores.
 pub const READ_ONLY: u32 = 1 << 26;
 
+/// Of memory operations, what only counting looks at.
+pub const COUNTING: u32 = SUMS_FLOATS | UNIFORM | POLLS | READ_ONLY;
+
 /// The bit of a modifier; 0 for one that rows tell apart themselves.
 pub fn named(modifier: &str) -> u32 {
     match modifier {

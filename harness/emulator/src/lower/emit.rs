@@ -8,7 +8,7 @@ use super::slots::Slots;
 use super::{Block, End, LowerError, Op, Reg, Registers};
 use super::{polls, schedule};
 use crate::exec::Level;
-use crate::isa::flag;
+use crate::isa::{Class, flag};
 use crate::program::{self, Exit, Inst, MemoryInst, Program, SLOT, Slot, Writes};
 use ptx::ast;
 
@@ -29,6 +29,18 @@ pub fn emit(
     let ops = || blocks.iter().flat_map(|block| &block.ops);
     let ends = blocks.iter().filter_map(|block| block.end.uses());
     let wanted: HashSet<Reg> = ops().flat_map(Op::uses).chain(ends).collect();
+    let is_atomic = |op: &Op| {
+        let origin = frame.origins.get(op.origin as usize);
+        op.memory && origin.is_some_and(|origin| origin.class == Class::Atomic)
+    };
+    // What the program text shows of an atomic, as flags for counting.
+    let noted = |op: &Op, block: usize| {
+        let preset = |reg: Reg| registers.info[reg as usize].preset.is_some();
+        let idle = !op.defs().any(|reg| wanted.contains(&reg));
+        let uniform = if idle && op.a.is_some_and(preset) { flag::UNIFORM } else { 0 };
+        let waits = polls.iter().any(|poll| poll.holds(block as u32));
+        uniform | if waits { flag::POLLS } else { 0 }
+    };
     let mut code = Vec::new();
     let mut lists: Vec<Slot> = Vec::new();
     let mut memory: Vec<MemoryInst> = Vec::new();
@@ -69,13 +81,7 @@ pub fn emit(
                     _ => Writes::Active,
                 },
                 cache,
-                flags: op.flags
-                    | noted(
-                        op,
-                        registers,
-                        &wanted,
-                        polls.iter().any(|poll| poll.holds(number as u32)),
-                    ),
+                flags: op.flags | if is_atomic(op) { noted(op, number) } else { 0 },
                 list,
                 origin: op.origin,
             });
@@ -158,15 +164,4 @@ fn takes(op: &Op, registers: &Registers) -> bool {
     let operands = [op.dst, op.a, op.b, op.c, op.mask];
     let mut taken = operands.into_iter().zip(lanes).filter_map(|(reg, bytes)| Some((reg?, bytes)));
     taken.all(|(reg, bytes)| bytes == 0 || registers.wide(reg) == (bytes == 8))
-}
-
-/// What the program text shows of a memory operation, as flags.
-fn noted(op: &Op, registers: &Registers, wanted: &HashSet<Reg>, polls: bool) -> u32 {
-    if !op.memory {
-        return 0;
-    }
-    let preset = |reg: Reg| registers.info[reg as usize].preset.is_some();
-    let idle = !op.defs().any(|reg| wanted.contains(&reg));
-    let uniform = if idle && op.a.is_some_and(preset) { flag::UNIFORM } else { 0 };
-    uniform | if polls { flag::POLLS } else { 0 }
 }

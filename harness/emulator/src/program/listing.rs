@@ -15,6 +15,7 @@
 use std::fmt;
 
 use super::{Exit, Inst, Program, SLOT, Slot};
+use crate::isa::flag;
 
 /// A program, and the text that its spans count in.
 pub struct Listing<'a> {
@@ -49,8 +50,9 @@ impl Listing<'_> {
         if inst.imm != 0 {
             text += &format!(" +{}", inst.imm as i64);
         }
-        if inst.flags != 0 {
-            text += &format!(" #{:x}", inst.flags);
+        let flags = inst.flags & !flag::COUNTING;
+        if flags != 0 {
+            text += &format!(" #{flags:x}");
         }
         text.trim_start().to_owned()
     }
