@@ -51,10 +51,9 @@ unsafe impl Sync for Arena {}
 impl Arena {
     /// With `apart`, the host cannot follow the addresses.
     pub fn new(capacity: u64, apart: bool) -> Self {
-        let hint = if apart { anywhere() } else { 0 };
         let (base, reserved) = [RESERVED, RESERVED_SMALL]
             .into_iter()
-            .map(|size| (map(size, hint), size))
+            .map(|size| (map(size, anywhere()), size))
             .find(|(base, _)| !base.is_null())
             .unwrap_or((std::ptr::null_mut(), 0));
         let state = State { next: GAP, used: 0, freed: Vec::new() };
@@ -165,7 +164,9 @@ impl Drop for Arena {
     }
 }
 
-/// A page in the lower half of the address space, no matter which.
+/// A page in the lower half of the address space, no matter which, but far from heaps and libraries: what
+/// another process has there must find its addresses free in this one to be shared with it, and 256 GiB
+/// among them are in the way of every fifth.
 fn anywhere() -> usize {
     let mut bytes = [0u8; 8];
     // SAFETY: writes at most as many bytes as there are. Where it fails the kernel chooses the place.
