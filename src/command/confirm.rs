@@ -1,6 +1,5 @@
 //! `nibble leaderboard confirm ATTEMPT…`: another author's attempts, run again on this machine.
 
-use judge::{Stage, report::Verdict};
 use leaderboard::Store;
 
 use super::{attempts, solution::Solution, solve, submit};
@@ -34,15 +33,7 @@ pub fn run(ids: &[String], author: Option<&str>, config: &Config) -> Result<Exit
     let interrupt = interrupt::install();
     let mut worst = Exit::Accepted;
     for first in chosen {
-        let solution = Solution::attempt(&first.id, config)?;
-        let run = solution.configured(Stage::Submit, &interrupt, config);
-        let report = {
-            let progress = config.terminal.progress();
-            judge::run(&run, &mut |event| progress.event(&event))?
-        };
-        if interrupt.raised() || report.verdict == Verdict::Interrupted {
-            return Err(Failure::interrupted());
-        }
+        let report = Solution::attempt(&first.id, config)?.run_again(&interrupt, config)?;
         let provenance = Provenance {
             author: author.clone(),
             message: None,

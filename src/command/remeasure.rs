@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use judge::{DeviceChoice, Stage, report::Verdict};
+use judge::DeviceChoice;
 use leaderboard::{
     AttemptId, Manifest, Store, Summary,
     attempt::DeviceKind,
@@ -15,7 +15,7 @@ use leaderboard::{
 use super::{attempts, solution::Solution, solve};
 use crate::{
     config::Config,
-    exit::{Exit, Failure, Result},
+    exit::{Exit, Result},
     interrupt,
     record::{self, Provenance},
     render::{style, words},
@@ -32,15 +32,7 @@ pub fn run(problem: Option<&str>, top: usize, config: &Config) -> Result<Exit> {
     let store = Store::at(config.leaderboard()?);
     let mut worst = Exit::Accepted;
     for old in chosen {
-        let solution = Solution::attempt(&old.id, config)?;
-        let run = solution.configured(Stage::Submit, &interrupt, config);
-        let report = {
-            let progress = config.terminal.progress();
-            judge::run(&run, &mut |event| progress.event(&event))?
-        };
-        if interrupt.raised() || report.verdict == Verdict::Interrupted {
-            return Err(Failure::interrupted());
-        }
+        let report = Solution::attempt(&old.id, config)?.run_again(&interrupt, config)?;
         let provenance = Provenance {
             author: old.author.clone(),
             message: old.message.clone(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use judge::{Interrupt, Stage};
+use judge::{Interrupt, Report, Stage, report::Verdict};
 use leaderboard::{Attempt, AttemptId, Store};
 
 use super::solve;
@@ -49,6 +49,17 @@ impl Solution {
             Failure::machine(format!("attempt {id} went away while it was looked at"))
         })?;
         Ok(Self { file: folder.join("solution.cu"), attempt: Some(attempt) })
+    }
+
+    /// Checks and times it as for the record, with progress; an interrupt is a failure.
+    pub fn run_again(&self, interrupt: &Interrupt, config: &Config) -> Result<Report> {
+        let run = self.configured(Stage::Submit, interrupt, config);
+        let progress = config.terminal.progress();
+        let report = judge::run(&run, &mut |event| progress.event(&event))?;
+        if interrupt.raised() || report.verdict == Verdict::Interrupted {
+            return Err(Failure::interrupted());
+        }
+        Ok(report)
     }
 
     /// How the harness is to run it. An attempt is one at its problem, for its architecture.
