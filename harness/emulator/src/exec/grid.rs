@@ -24,6 +24,10 @@ use crate::sanitize::{Earlier, Sanitizer};
 /// spin on another CTA's flag is.
 const PATIENCE: u32 = 8;
 
+/// Turns without a slice used up that count as one: a CTA that looks for another one's flag and meets at
+/// its own barrier each time uses up none, ever.
+const TURNS_PER_SLICE: u32 = 1024;
+
 /// Most clusters that a host thread takes at a time. Neighbours often write the same cache lines, and two
 /// processors that do so wait for each other: one by one, a kernel that stores a byte for each warp ran
 /// 1.75 times as fast on two threads as on one.
@@ -285,12 +289,18 @@ impl<'a> Host<'a> {
 
     /// Run a cluster to its end (true), or until it has gone on for long without one.
     fn work_on(&mut self, cluster: &mut Cluster, mut patience: u32) -> Result<bool, Box<Stopped>> {
+        let mut turns = 0;
         loop {
             match cluster.turn(&mut self.core) {
                 (Turn::Ended, _) => return Ok(true),
                 (Turn::Fault { warp }, rank) => return Err(self.stopped(cluster, rank, warp)),
-                (Turn::Unfinished { yielded: false } | Turn::Stuck, _) => {}
-                (Turn::Unfinished { yielded: true }, _) => {
+                (Turn::Unfinished { yielded: false } | Turn::Stuck, _)
+                    if turns < TURNS_PER_SLICE =>
+                {
+                    turns += 1;
+                }
+                (Turn::Unfinished { .. } | Turn::Stuck, _) => {
+                    turns = 0;
                     if self.has_failed() {
                         return Ok(false);
                     }

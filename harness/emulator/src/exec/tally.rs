@@ -112,18 +112,18 @@ impl Tally {
             let sum = |of: fn(&Visits) -> u64| -> u64 {
                 poll.entered.iter().map(|&from| of(&self.visits[from as usize])).sum()
             };
-            let head = self.visits[poll.blocks.start as usize].warps.max(1);
-            let (entered, lanes) =
-                (sum(|visits| visits.warps).min(head), sum(|visits| visits.lanes));
+            let head = &self.visits[poll.blocks.start as usize];
+            let warps_of = Part::new(sum(|visits| visits.warps), head.warps);
+            let lanes_of = Part::new(sum(|visits| visits.lanes), head.lanes);
             for block in poll.blocks.clone() {
                 let visits = &mut tally.visits[block as usize];
-                let warps = share(visits.warps, entered, head);
-                *visits =
-                    Visits { warps, lanes: lanes.min(32 * warps), branches: warps, divergent: 0 };
+                let warps = warps_of.of(visits.warps);
+                let lanes = lanes_of.part.min(32 * warps);
+                *visits = Visits { warps, lanes, branches: warps, divergent: 0 };
             }
             for (traffic, memory) in tally.traffic.iter_mut().zip(&program.memory) {
                 if poll.holds(memory.block) {
-                    traffic.scale(entered, head);
+                    traffic.scale(warps_of, lanes_of);
                 }
             }
         }
@@ -149,14 +149,28 @@ impl Tally {
     }
 }
 
-/// So much of a count.
-fn share(count: u64, part: u64, whole: u64) -> u64 {
-    (u128::from(count) * u128::from(part) / u128::from(whole)) as u64
+/// Of what went round a loop, what came into it.
+#[derive(Clone, Copy)]
+struct Part {
+    part: u64,
+    whole: u64,
+}
+
+impl Part {
+    fn new(part: u64, whole: u64) -> Self {
+        Self { part: part.min(whole), whole: whole.max(1) }
+    }
+
+    /// So much of a count.
+    fn of(self, count: u64) -> u64 {
+        (u128::from(count) * u128::from(self.part) / u128::from(self.whole)) as u64
+    }
 }
 
 impl Traffic {
-    /// Leaves so much of everything but of what nobody had touched before.
-    fn scale(&mut self, part: u64, whole: u64) {
+    /// Leaves so much of everything but of what nobody had touched before: of bytes by lanes, since the lanes
+    /// of a warp need not see a change in the same round, of all else by warps.
+    fn scale(&mut self, warps: Part, lanes: Part) {
         let counts = [
             &mut self.load_fetched,
             &mut self.load_passes,
@@ -167,17 +181,14 @@ impl Traffic {
             &mut self.atomics,
         ];
         let of = |moved: &mut Moved| {
-            for count in [
-                &mut moved.requests,
-                &mut moved.sectors,
-                &mut moved.lines,
-                &mut moved.partial,
-                &mut moved.bytes,
-            ] {
-                *count = share(*count, part, whole);
+            for count in
+                [&mut moved.requests, &mut moved.sectors, &mut moved.lines, &mut moved.partial]
+            {
+                *count = warps.of(*count);
             }
+            moved.bytes = lanes.of(moved.bytes);
         };
-        counts.into_iter().for_each(|count| *count = share(*count, part, whole));
+        counts.into_iter().for_each(|count| *count = warps.of(*count));
         of(&mut self.load);
         of(&mut self.store);
     }
