@@ -55,6 +55,18 @@ fn gpu_mode_gets_a_submission_that_python_runs() {
 }
 
 #[test]
+fn gpu_mode_s_tuple_has_the_problem_s_own_tensors() {
+    let export = ["export", "nvfp4_dual_gemm/k.cu", "--to", "gpu-mode"];
+    let run = Nibble::new(export).file("nvfp4_dual_gemm/k.cu", "// k\n").run().code(0);
+    let tuple =
+        "a, b1, b2, sfa, sfb1, sfb2, sfa_permuted, sfb1_permuted, sfb2_permuted, c = data\n";
+    assert!(run.stdout.contains(tuple), "{}", run.stdout);
+    let sizes =
+        "c.data_ptr(),\n        a.shape[0],\n        b1.shape[0],\n        2 * a.shape[1],\n";
+    assert!(run.stdout.contains(sizes), "{}", run.stdout);
+}
+
+#[test]
 fn a_platform_without_such_a_problem() {
     let export = |file: &str, to: &str| {
         Nibble::new(["export", file, "--to", to]).file(file, "// k\n").run().code(2)

@@ -1,36 +1,29 @@
 //! The product of two NVFP4 matrices, exact and rounded once to f16.
 //!
-//! Row i of c is what `nvfp4_gemv` calls a batch: the matrix b times the vector a[i]. So its sums,
-//! its bound and its search for known bugs serve here, with a and b in each other's places.
+//! Row i of c is a batch: the matrix b times the vector a[i].
 
-mod mutations;
-mod product;
-
-use crate::folders::nvfp4_gemv::compare::{Products, View};
-use crate::folders::nvfp4_gemv::families::{self, Contest};
-use crate::folders::nvfp4_gemv::operands::Operands;
-use crate::folders::nvfp4_gemv::recipe::Recipe;
+use crate::hypothesis::Twist;
 use crate::problem::{Given, Truth};
+use crate::products::compare::{Plain, Sums, View};
+use crate::products::dot::round;
+use crate::products::families::{self, Contest};
+use crate::products::mutations::{COUNT, mutations};
+use crate::products::operands::Operands;
+use crate::products::recipe::Recipe;
+use crate::products::sums::sums;
 use crate::unwritten::in_order;
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
-use mutations::MUTATIONS;
 
 pub(crate) struct Reference;
 
 /// The competition's data: all codes, scales 0, 1, 2 and 3.
-const CONTEST: Contest = Contest { codes: 0xff, scales: &[0, 0x38, 0x40, 0x44] };
+const CONTEST: Contest =
+    Contest { codes: 0xff, scale: |byte| [0, 0x38, 0x40, 0x44][usize::from(byte % 4)] };
 
-/// One matrix serves all vectors, and a vector is one row.
-const RIGHT: Recipe = Recipe {
-    a_batch: |_| 0,
-    sfa_batch: |_| 0,
-    b_row: |row| row,
-    sfb_row: |row| row,
-    ..Recipe::RIGHT
-};
+static MUTATIONS: [Twist<Recipe>; COUNT] = mutations();
 
-const PRODUCTS: Products = Products {
-    right: RIGHT,
+static SUMS: Sums = Sums {
+    right: Recipe::OF_ROWS,
     twists: &MUTATIONS,
     shape: |operands, at| operands.rows_of_batches(at),
     block_scaled: true,
@@ -45,7 +38,8 @@ impl Truth for Reference {
     }
 
     fn expected(&self, given: &Given) -> Expected {
-        let c = product::products(&operands(given.inputs, sizes(given)));
+        let sums = sums(&operands(given.inputs, sizes(given)));
+        let c: Vec<u16> = sums.into_iter().map(round).collect();
         Expected::of(vec![bytemuck::cast_slice(&c).to_vec()])
     }
 
@@ -57,7 +51,8 @@ impl Truth for Reference {
         poison: &Poison,
     ) -> Comparison {
         let operands = operands(given.inputs, sizes(given));
-        View::new(operands, &PRODUCTS, expected, outputs[0], (poison, &in_order)).compare()
+        let product = Plain { operands, sums: &SUMS };
+        View::new(product, expected, outputs[0], (poison, &in_order)).compare()
     }
 }
 

@@ -78,7 +78,7 @@ fn both_references_agree_in_every_family() {
     for family in FAMILIES {
         let run = run(family);
         let c: &[u16] = bytemuck::cast_slice(&run.expected.outputs[0]);
-        assert_eq!(c, written(&RIGHT, &run), "{family}");
+        assert_eq!(c, written(&Recipe::OF_ROWS, &run), "{family}");
     }
 }
 
@@ -93,7 +93,7 @@ fn every_mutation_is_caught_and_called_by_its_name() {
     let runs = families.map(run);
     testing::every_twist_is_named(&in_one_tile(), &families, |mutation, family| {
         let run = &runs[families.iter().position(|&one| one == family).expect("drawn")];
-        compare(run, &written(&testing::twisted(&RIGHT, &[mutation]), run))
+        compare(run, &written(&testing::twisted(&Recipe::OF_ROWS, &[mutation]), run))
     });
 }
 
@@ -109,7 +109,7 @@ fn tiles_that_are_taken_for_others_are_recognised() {
     let sizes = [256, 256, 256];
     let run = run_of(Family::Wide, sizes);
     for id in OF_TILES {
-        let recipe = testing::twisted(&RIGHT, &[testing::twist(&MUTATIONS, id)]);
+        let recipe = testing::twisted(&Recipe::OF_ROWS, &[testing::twist(&MUTATIONS, id)]);
         let comparison = compare(&run, &written_from(&recipe, operands_in(&run, sizes)));
         assert_eq!(comparison.reasons, [id], "{:?}", comparison.explanation);
     }
@@ -130,7 +130,7 @@ fn a_kernel_that_writes_nothing_is_told_so() {
 fn the_competition_s_data_lets_mistakes_pass() {
     let run = run(Family::Uniform);
     let passing = testing::passing(&MUTATIONS, Family::Uniform, |mutation, _| {
-        compare(&run, &written(&testing::twisted(&RIGHT, &[mutation]), &run))
+        compare(&run, &written(&testing::twisted(&Recipe::OF_ROWS, &[mutation]), &run))
     });
     for id in ["scales_0_to_3", "scale_subnormals_flushed", "scale_product_in_f16"] {
         assert!(passing.contains(&id), "{id}: {passing:?}");

@@ -1,37 +1,28 @@
 //! The batched product of NVFP4 matrices with one vector each, exact and rounded once to f16.
 
-pub(crate) mod compare;
-pub(crate) mod dot;
-pub(crate) mod families;
-pub(crate) mod operands;
-pub(crate) mod recipe;
 mod twists;
 
 use rayon::prelude::*;
 
 use crate::problem::{Given, Truth};
+use crate::products::B_ROWS;
+use crate::products::compare::{Plain, Sums, View};
+use crate::products::dot::Vector;
+use crate::products::families::{self, Contest};
+use crate::products::operands::Operands;
+use crate::products::recipe::Recipe;
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
-use compare::{Products, View};
-use dot::Vector;
-use families::Contest;
-use operands::Operands;
-use recipe::Recipe;
 use twists::TWISTS;
 
 pub(crate) struct Reference;
 
-/// Elements that share a scale.
-const BLOCK: usize = 16;
-
-/// Rows that b is padded to, for the sake of tensor cores. The first counts.
-const B_ROWS: usize = 128;
-
 /// The competition's data: codes 0 to 3 in the low nibbles, 0 in the high ones, scales 0, 1 and 2.
 /// Sums are multiples of 1/4 up to 9/4 · 4 · k/2.
-const CONTEST: Contest = Contest { codes: 0x03, scales: &[0, 0x38, 0x40] };
+const CONTEST: Contest =
+    Contest { codes: 0x03, scale: |byte| [0, 0x38, 0x40][usize::from(byte % 3)] };
 
 /// Outputs are numbered batch by batch.
-const PRODUCTS: Products = Products {
+static SUMS: Sums = Sums {
     right: Recipe::RIGHT,
     twists: &TWISTS,
     shape: |operands, at| operands.columns_of_batches(at),
@@ -60,7 +51,8 @@ impl Truth for Reference {
         let operands = Operands::new(given);
         // The matrix of a report has a column for each batch; memory has them one after the other.
         let place = |index| index % operands.l * operands.m + index / operands.l;
-        View::new(operands, &PRODUCTS, expected, outputs[0], (poison, &place)).compare()
+        let product = Plain { operands, sums: &SUMS };
+        View::new(product, expected, outputs[0], (poison, &place)).compare()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use formats::{f16, swizzle};
 
-use super::recipe::Recipe;
 use super::twists::TWISTS;
 use super::*;
+use crate::products::{BLOCK, dot};
 use crate::testing::{self, Run};
 use crate::{Family, Sizes, npy};
 

@@ -2,9 +2,9 @@
 
 use formats::{Round, bf16, e4m3, e8m0, f16, f64_to_f32_odd};
 
-use super::recipe::{Place, Recipe};
 use crate::decoder::{self, Order};
 use crate::hypothesis::Twist;
+use crate::products::recipe::{Place, Recipe};
 
 /// The end of each row is left out: loops that take so many elements at once, and no rest.
 macro_rules! tail {

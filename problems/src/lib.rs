@@ -28,6 +28,7 @@ pub mod npy;
 mod parameter;
 mod poison;
 mod problem;
+mod products;
 mod random;
 mod reciprocal;
 mod sizes;

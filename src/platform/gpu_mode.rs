@@ -51,6 +51,8 @@ pub fn export(solution: &Outgoing<'_>) -> Result<Exported> {
         .replace("{flags}", &listed(&flags, arch))
         .replace("{declaration}", &declaration(problem))
         .replace("{binding}", &binding(problem))
+        .replace("{tuple}", &tensors(problem).join(", "))
+        .replace("{addresses}", &addresses(problem))
         .replace("{sizes}", &sizes(problem))
         .replace("{module}", &format!("nibble_{}", &hash(solution.source)[..12]))
         // Last, so that nothing in it is taken for a place to fill.
@@ -99,14 +101,28 @@ fn binding(problem: &Problem) -> String {
 /// The sizes, in the signature's order, as the tensors' shapes tell them.
 fn sizes(problem: &Problem) -> String {
     let names = problem.manifest().signature.iter().map(|parameter| parameter.name.as_str());
+    // b, or the first of several.
+    let b = tensors(problem).into_iter().find(|name| name.starts_with('b')).unwrap_or_default();
     let told = names.filter_map(|name| match name {
-        "m" => Some("a.shape[0]"),
-        "n" => Some("b.shape[0]"),
-        "k" => Some("2 * a.shape[1]"),
-        "l" => Some("a.shape[2]"),
+        "m" => Some("a.shape[0]".to_owned()),
+        "n" => Some(format!("{b}.shape[0]")),
+        "k" => Some("2 * a.shape[1]".to_owned()),
+        "l" => Some("a.shape[2]".to_owned()),
         _ => None,
     });
     told.map(|size| format!("        {size},\n")).collect()
+}
+
+/// The task's names of the buffers, in the order of its tuple, which is the signature's.
+fn tensors(problem: &Problem) -> Vec<String> {
+    let buffers = problem.manifest().buffers();
+    buffers.map(|parameter| parameter.name.replace("_blocked", "_permuted")).collect()
+}
+
+/// "        a.data_ptr(),\n        …"
+fn addresses(problem: &Problem) -> String {
+    let tensors = tensors(problem);
+    tensors.iter().map(|name| format!("        {name}.data_ptr(),\n")).collect()
 }
 
 const TEMPLATE: &str = r#"#!POPCORN leaderboard {problem}
@@ -133,16 +149,9 @@ module = load_inline(
 
 
 def custom_kernel(data: input_t) -> output_t:
-    a, b, sfa, sfb, sfa_permuted, sfb_permuted, c = data
+    {tuple} = data
     module.launch(
-        a.data_ptr(),
-        b.data_ptr(),
-        sfa.data_ptr(),
-        sfb.data_ptr(),
-        sfa_permuted.data_ptr(),
-        sfb_permuted.data_ptr(),
-        c.data_ptr(),
-{sizes}    )
+{addresses}{sizes}    )
     return c
 "#;
 

@@ -9,57 +9,57 @@ use crate::random::Random;
 use crate::{Family, Seed};
 
 /// Codes and their scale byte: rows of a or b are drawn block by block.
-struct Block<'a> {
-    codes: &'a mut [u8; BLOCK / 2],
-    scale: &'a mut u8,
+pub(crate) struct Block<'a> {
+    pub codes: &'a mut [u8; BLOCK / 2],
+    pub scale: &'a mut u8,
 }
 
 /// Where a block stands.
 #[derive(Clone, Copy)]
-struct At {
-    row: usize,
-    column: usize,
+pub(crate) struct At {
+    pub row: usize,
+    pub column: usize,
     /// Blocks of a row.
-    columns: usize,
+    pub columns: usize,
     /// The element that stands out in this row, if the family has one.
-    element: usize,
+    pub element: usize,
 }
 
-type Draw = fn(&mut Random, At, Column, Block);
+pub(crate) type Draw = fn(&mut Random, At, Column, Block);
 
 /// What the blocks of a column have in common, in a and in b.
 #[derive(Clone, Copy)]
-struct Column {
+pub(crate) struct Column {
     /// Between -6 and 6.
-    magnitude: i32,
-    kind: Kind,
+    pub magnitude: i32,
+    pub kind: Kind,
 }
 
 /// How large the scales of a column are in `special`.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub(crate) enum Kind {
     Tiny,
     TinyTimesHuge,
     HugeTimesTiny,
     Huge,
 }
 
-const ONE: u8 = 0x38;
-const LARGEST: u8 = 0x7e;
+pub(crate) const ONE: u8 = 0x38;
+pub(crate) const LARGEST: u8 = 0x7e;
 
 /// A stream for what all rows share.
 const SHARED: u64 = u64::MAX;
 
-/// A competition's own data: codes whose bits are masked, scales of a list.
+/// A competition's own data: codes whose bits are masked, scales made of a random byte.
 pub(crate) struct Contest {
     pub codes: u8,
-    pub scales: &'static [u8],
+    pub scale: fn(u8) -> u8,
 }
 
 impl Contest {
-    fn draw(&self, block: Block) {
+    pub fn draw(&self, block: Block) {
         block.codes.iter_mut().for_each(|byte| *byte &= self.codes);
-        *block.scale = self.scales[usize::from(*block.scale) % self.scales.len()];
+        *block.scale = (self.scale)(*block.scale);
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn fill(
 }
 
 /// Every column's magnitude and kind; exactly one is huge in both operands.
-fn columns(seed: &Seed, count: usize) -> Vec<Column> {
+pub(crate) fn columns(seed: &Seed, count: usize) -> Vec<Column> {
     let mut random = Random::new(seed, SHARED);
     let mut columns: Vec<Column> = (0..count)
         .map(|_| Column {
@@ -98,7 +98,7 @@ fn columns(seed: &Seed, count: usize) -> Vec<Column> {
     columns
 }
 
-fn rows(
+pub(crate) fn rows(
     seed: &Seed,
     buffer: u32,
     columns: &[Column],
@@ -145,7 +145,7 @@ fn wide_b(_: &mut Random, _: At, column: Column, block: Block) {
 }
 
 /// The scale byte `steps` eighths of an octave from a power of two.
-fn around(exponent: i32, steps: i32) -> u8 {
+pub(crate) fn around(exponent: i32, steps: i32) -> u8 {
     ((exponent + 7) * 8 + steps).clamp(1, i32::from(LARGEST)) as u8
 }
 
@@ -175,7 +175,7 @@ fn one_hot(random: &mut Random, at: At, _: Column, block: Block) {
 
 /// Codes of ±0 and ±0.5, and one element of ±4 or ±6 whose scale is 2^7 to 2^8 times the others'. In
 /// even rows it is in the last block, and in every fourth row the last element of all.
-fn outliers(random: &mut Random, at: At, _: Column, block: Block) {
+pub(crate) fn outliers(random: &mut Random, at: At, _: Column, block: Block) {
     *block.scale = around(-1, i32::from(*block.scale % 16) - 8);
     block.codes.iter_mut().for_each(|byte| *byte &= 0x99);
     let all = at.columns * BLOCK;
@@ -235,23 +235,23 @@ fn special_b(_: &mut Random, _: At, column: Column, block: Block) {
 }
 
 /// 1 to 8 times 2^-9.
-fn tiny(byte: u8) -> u8 {
+pub(crate) fn tiny(byte: u8) -> u8 {
     1 + byte % 8
 }
 
 /// 256 to 448.
-fn huge(byte: u8) -> u8 {
+pub(crate) fn huge(byte: u8) -> u8 {
     0x78 + byte % 7
 }
 
 impl At {
     /// The place of the row's outstanding element in this block.
-    fn standing_out(&self) -> Option<usize> {
+    pub fn standing_out(&self) -> Option<usize> {
         (self.element / BLOCK == self.column).then_some(self.element % BLOCK)
     }
 }
 
-fn set(codes: &mut [u8; BLOCK / 2], element: usize, code: u8) {
+pub(crate) fn set(codes: &mut [u8; BLOCK / 2], element: usize, code: u8) {
     formats::pack::set(codes, element, code);
 }
 

@@ -1,4 +1,4 @@
-//! All products of the rows of two NVFP4 matrices.
+//! All sums of products of the rows of two NVFP4 matrices.
 //!
 //! A block of 16 is summed in whole numbers: codes in halves are at most 12, so its 16 products are
 //! at most 2304 quarters. Times the two scales, which have 4 bits each, that is exact in f64; so is
@@ -12,10 +12,8 @@
 use formats::{e2m1, e4m3, pack};
 use rayon::prelude::*;
 
-use crate::folders::nvfp4_gemv::dot::round;
-use crate::folders::nvfp4_gemv::operands::Operands;
-
-const BLOCK: usize = 16;
+use super::BLOCK;
+use super::operands::Operands;
 
 /// Rows of the matrix that are in work together: each element of a vector is loaded once for them.
 const TOGETHER: usize = 4;
@@ -57,8 +55,8 @@ impl Row {
     }
 }
 
-/// All outputs, vector by vector. From the plain scales; the blocked ones are the same.
-pub(super) fn products(operands: &Operands) -> Vec<u16> {
+/// All sums, vector by vector. From the plain scales; the blocked ones are the same.
+pub(crate) fn sums(operands: &Operands) -> Vec<f64> {
     let Operands { m, k, l, .. } = *operands;
     let row = |codes: &[u8], scales: &[u8], row: usize| {
         let (bytes, blocks) = (k / 2, k / BLOCK);
@@ -67,20 +65,20 @@ pub(super) fn products(operands: &Operands) -> Vec<u16> {
     let vectors: Vec<Row> =
         (0..l).into_par_iter().map(|at| row(operands.b, operands.sfb, at)).collect();
     // By rows of the matrix, since those are worked on in turn; then turned.
-    let mut turned = vec![0u16; m * l];
-    turned.par_chunks_mut(TOGETHER * l).enumerate().for_each(|(chunk, outputs)| {
+    let mut turned = vec![0.0; m * l];
+    turned.par_chunks_mut(TOGETHER * l).enumerate().for_each(|(chunk, sums)| {
         let first = chunk * TOGETHER;
         let rows: Vec<Row> =
             (first..m.min(first + TOGETHER)).map(|at| row(operands.a, operands.sfa, at)).collect();
         for (index, vector) in vectors.iter().enumerate() {
             for (of, row) in rows.iter().enumerate() {
-                outputs[of * l + index] = round(row.dot(vector) / 4.0);
+                sums[of * l + index] = row.dot(vector) / 4.0;
             }
         }
     });
-    let mut outputs = vec![0; m * l];
-    outputs.par_chunks_mut(m).enumerate().for_each(|(vector, outputs)| {
-        outputs.iter_mut().enumerate().for_each(|(row, c)| *c = turned[row * l + vector]);
+    let mut sums = vec![0.0; m * l];
+    sums.par_chunks_mut(m).enumerate().for_each(|(vector, sums)| {
+        sums.iter_mut().enumerate().for_each(|(row, sum)| *sum = turned[row * l + vector]);
     });
-    outputs
+    sums
 }

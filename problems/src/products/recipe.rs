@@ -75,6 +75,12 @@ impl Sum {
         if lowest <= self.grid { 0.0 } else { terms as f64 * (5.0 / 64.0) * lowest }
     }
 
+    /// How far a right sum of `terms` terms may be from the value, where it may be what block-scaled
+    /// `mma` makes of it, and else.
+    pub fn allowance(&self, terms: usize, block_scaled: bool) -> f64 {
+        self.slack(terms) + if block_scaled { self.cut_off(terms) } else { 0.0 }
+    }
+
     /// How far a right float32 sum of `terms` terms may be from the value, in whatever order it
     /// adds: derived in spec.md.
     pub fn slack(&self, terms: usize) -> f64 {
@@ -86,7 +92,23 @@ impl Sum {
     }
 }
 
+/// A computation that a sum of products is part of, and the choices of that part.
+pub(crate) trait Choices: Copy + Sync + 'static {
+    fn product(&mut self) -> &mut Recipe;
+}
+
+impl Choices for Recipe {
+    fn product(&mut self) -> &mut Recipe {
+        self
+    }
+}
+
 impl Recipe {
+    /// Codes are given this value on both sides.
+    pub fn set_codes(&mut self, code: fn(u8) -> f32) {
+        (self.a_code, self.b_code) = (code, code);
+    }
+
     pub const RIGHT: Recipe = Recipe {
         a_code: e2m1::decode,
         b_code: e2m1::decode,
@@ -104,6 +126,15 @@ impl Recipe {
         summed: |_, _| true,
         store: dot::round,
         output: |output, _, _| output,
+    };
+
+    /// The same for a product of two matrices: one matrix serves all vectors, and a vector is one row.
+    pub const OF_ROWS: Recipe = Recipe {
+        a_batch: |_| 0,
+        sfa_batch: |_| 0,
+        b_row: |row| row,
+        sfb_row: |row| row,
+        ..Recipe::RIGHT
     };
 
     /// The sum of output `output`; its value is NaN where an operand would be read out of bounds.

@@ -15,23 +15,131 @@ use crate::hypothesis::{Twist, thousands};
 use crate::unwritten::Untouched;
 use crate::{Comparison, Expected, FirstMismatch, Poison, SummedElement};
 
-/// What a problem of dot products says of its outputs.
-pub(crate) struct Products {
-    pub right: Recipe,
+/// What a problem makes of its sums.
+pub(crate) trait Product: Sync {
+    type Recipe: Copy + Sync + 'static;
+
+    /// How many values there are.
+    fn outputs(&self) -> usize;
+
+    /// Row and column of a value in a report.
+    fn position(&self, output: usize) -> (usize, usize);
+
+    fn right(&self) -> Self::Recipe;
+
+    fn twists(&self) -> &'static [Twist<Self::Recipe>];
+
+    /// What the recipe makes of an output.
+    fn range(&self, recipe: &Self::Recipe, output: usize) -> Range;
+
+    /// Arithmetic that is too coarse, the finest first: what is said where no twist explains the
+    /// output and nearly all errors are as small as these.
+    fn coarse(&self) -> Vec<Coarse<Self>>;
+}
+
+/// A value before it is stored, and what it may be instead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    pub value: f64,
+    /// What the value's parts amount to.
+    pub magnitude: f64,
+    pub least: f64,
+    pub largest: f64,
+    pub store: fn(f64) -> u16,
+}
+
+/// A way to compute that is not exact enough.
+pub(crate) struct Coarse<P: ?Sized> {
+    pub id: &'static str,
+    pub says: &'static str,
+    /// The error of a value that it explains.
+    pub error: fn(&P, usize, Range) -> f64,
+}
+
+impl Range {
+    /// A sum that may be off by `slack`, stored by the recipe's rounding.
+    pub fn around(sum: Sum, slack: f64, store: fn(f64) -> u16) -> Range {
+        // What is infinite is infinite everywhere.
+        let slack = if sum.value.is_finite() { slack } else { 0.0 };
+        Range {
+            value: sum.value,
+            magnitude: sum.magnitude,
+            least: sum.value - slack,
+            largest: sum.value + slack,
+            store,
+        }
+    }
+
+    /// The least and the largest right value.
+    fn allowed(&self) -> (f32, f32) {
+        let store = |value| f16::decode((self.store)(value));
+        (store(self.least), store(self.largest))
+    }
+}
+
+/// Sums whose every step is rounded to f16. Steps that lose what is small beside a large sum can lose
+/// more, in one sum of hundreds.
+pub(crate) fn sums_in_f16<P: Product>() -> Coarse<P> {
+    Coarse {
+        id: "sums_in_f16",
+        says: "nearly every value is near the right one, as near as sums in f16 come; sums need \
+               float32",
+        error: |_, _, range| range.magnitude * 2f64.powi(-9) + 2f64.powi(-24),
+    }
+}
+
+/// What a problem of sums says of its outputs.
+pub(crate) struct Sums {
     pub twists: &'static [Twist<Recipe>],
     /// Row and column of an output in a report.
     pub shape: fn(&Operands, usize) -> (usize, usize),
     /// Whether sums may be what block-scaled `mma` makes of them.
     pub block_scaled: bool,
+    pub right: Recipe,
+}
+
+/// The sums themselves.
+pub(crate) struct Plain<'a> {
+    pub operands: Operands<'a>,
+    pub sums: &'static Sums,
+}
+
+impl Product for Plain<'_> {
+    type Recipe = Recipe;
+
+    fn outputs(&self) -> usize {
+        self.operands.outputs()
+    }
+
+    fn position(&self, output: usize) -> (usize, usize) {
+        (self.sums.shape)(&self.operands, output)
+    }
+
+    fn right(&self) -> Recipe {
+        self.sums.right
+    }
+
+    fn twists(&self) -> &'static [Twist<Recipe>] {
+        self.sums.twists
+    }
+
+    fn range(&self, recipe: &Recipe, output: usize) -> Range {
+        let sum = recipe.sum(&self.operands, output);
+        let slack = sum.allowance(self.operands.k, self.sums.block_scaled);
+        Range::around(sum, slack, recipe.store)
+    }
+
+    fn coarse(&self) -> Vec<Coarse<Self>> {
+        vec![sums_in_f16()]
+    }
 }
 
 /// Where an output of a report's matrix lies in memory.
 type Place<'a> = dyn Fn(usize) -> usize + Sync + 'a;
 
 /// One output and what it was made from.
-pub(crate) struct View<'a> {
-    operands: Operands<'a>,
-    products: &'static Products,
+pub(crate) struct View<'a, P> {
+    product: P,
     expected: &'a [u16],
     given: &'a [u16],
     /// c as the matrix of a report.
@@ -39,15 +147,14 @@ pub(crate) struct View<'a> {
     poison: &'a Poison,
 }
 
-impl<'a> View<'a> {
+impl<'a, P: Product> View<'a, P> {
     pub fn new(
-        operands: Operands<'a>,
-        products: &'static Products,
+        product: P,
         expected: &'a Expected,
         output: &'a [u8],
         (poison, place): (&'a Poison, &'a Place<'a>),
-    ) -> View<'a> {
-        let (rows, columns) = (products.shape)(&operands, operands.outputs() - 1);
+    ) -> View<'a, P> {
+        let (rows, columns) = product.position(product.outputs() - 1);
         let c = Untouched {
             name: "c",
             expected: &expected.outputs[0],
@@ -59,7 +166,7 @@ impl<'a> View<'a> {
             poison,
         };
         let expected = bytemuck::cast_slice(&expected.outputs[0]);
-        View { operands, products, expected, given: bytemuck::cast_slice(output), c, poison }
+        View { product, expected, given: bytemuck::cast_slice(output), c, poison }
     }
 
     pub fn compare(&self) -> Comparison {
@@ -87,41 +194,30 @@ impl<'a> View<'a> {
 
     /// Row and column of an output.
     fn position(&self, index: usize) -> (usize, usize) {
-        (self.products.shape)(&self.operands, index)
+        self.product.position(index)
+    }
+
+    fn range(&self, index: usize) -> Range {
+        self.product.range(&self.product.right(), index)
     }
 
     fn judge(&self, index: usize) -> Judged {
-        let sum = self.products.right.sum(&self.operands, index);
-        let allowed = self.allowed(&self.products.right, sum);
+        let range = self.range(index);
+        let allowed = range.allowed();
         let (given, expected) = (self.value(index), f16::decode(self.expected[index]));
-        let slack = self.slack(sum);
+        let slack = (range.largest - range.value).max(range.value - range.least);
         // Half the distance to the next f16: what rounding alone may cost.
         let half_step = (f64::from(expected.abs()) * 2f64.powi(-11)).max(2f64.powi(-25));
         Judged {
             index,
             right: within(given, allowed),
-            error: (f64::from(given) - sum.value).abs() / (slack + half_step),
-            sum,
-            allowed,
+            error: (f64::from(given) - range.value).abs() / (slack + half_step),
+            range,
         }
     }
 
     fn value(&self, index: usize) -> f32 {
         f16::decode(self.given[index])
-    }
-
-    /// How far a right sum may be from the exact one.
-    fn slack(&self, sum: Sum) -> f64 {
-        let terms = self.operands.k;
-        sum.slack(terms) + if self.products.block_scaled { sum.cut_off(terms) } else { 0.0 }
-    }
-
-    /// The least and the largest right value.
-    fn allowed(&self, recipe: &Recipe, sum: Sum) -> (f32, f32) {
-        // What is infinite is infinite everywhere.
-        let slack = if sum.value.is_finite() { self.slack(sum) } else { 0.0 };
-        let store = |value| f16::decode((recipe.store)(value));
-        (store(sum.value - slack), store(sum.value + slack))
     }
 
     fn draw(&self, wrong: &[usize], comparison: &mut Comparison) {
@@ -137,6 +233,7 @@ impl<'a> View<'a> {
 
     fn mismatch(&self, judged: &Judged) -> FirstMismatch {
         let (row, column) = self.position(judged.index);
+        let allowed = judged.range.allowed();
         FirstMismatch {
             row: row as u64,
             column: column as u64,
@@ -146,9 +243,9 @@ impl<'a> View<'a> {
             dequantized: None,
             attended: None,
             summed: Some(SummedElement {
-                sum: judged.sum.value,
-                magnitude: judged.sum.magnitude,
-                allowed: (judged.allowed.0.into(), judged.allowed.1.into()),
+                sum: judged.range.value,
+                magnitude: judged.range.magnitude,
+                allowed: (allowed.0.into(), allowed.1.into()),
             }),
         }
     }
@@ -164,27 +261,23 @@ impl<'a> View<'a> {
             return;
         }
         let diagnosis = Diagnosis {
-            right: self.products.right,
-            twists: self.products.twists,
+            right: self.product.right(),
+            twists: self.product.twists(),
             units: self.given.len(),
-            agrees: &|recipe: &Recipe, index, excuse| {
+            agrees: &|recipe: &P::Recipe, index, excuse| {
                 (excuse && self.c.at(index))
-                    || within(
-                        self.value(index),
-                        self.allowed(recipe, recipe.sum(&self.operands, index)),
-                    )
+                    || within(self.value(index), self.product.range(recipe, index).allowed())
             },
             what: format!("{values} values"),
             outputs: &[&self.c],
             otherwise: &|| "the sums, their parts and their scales were tried".to_owned(),
         };
         diagnosis.explain(wrong, comparison);
-        if comparison.reasons.is_empty() && self.is_half_precision(wrong) {
-            comparison.reasons.push("sums_in_f16".to_owned());
-            comparison.explanation = vec![
-                "nearly every value is near the right one, as near as sums in f16 come; sums need float32"
-                    .to_owned(),
-            ];
+        if comparison.reasons.is_empty()
+            && let Some(coarse) = self.product.coarse().into_iter().find(|one| self.is(one, wrong))
+        {
+            comparison.reasons.push(coarse.id.to_owned());
+            comparison.explanation = vec![coarse.says.to_owned()];
         }
     }
 
@@ -199,18 +292,17 @@ impl<'a> View<'a> {
             return !given.is_finite() && (!held.is_finite() || sum.abs() > 65_000.0);
         }
         // Steps of the size of what was held, and of the parts of the sum.
-        let parts = self.products.right.sum(&self.operands, index).magnitude;
+        let parts = self.range(index).magnitude;
         let slack = f64::from(held.abs()) * 2f64.powi(-8) + parts * 2f64.powi(-11);
         (f64::from(given) - sum).abs() <= slack
     }
 
-    /// Whether sums whose every step is rounded to f16 come this near. Steps that lose what is small
-    /// beside a large sum can lose more, in one sum of hundreds.
-    fn is_half_precision(&self, wrong: &[usize]) -> bool {
+    /// Whether nearly all errors are as small as this arithmetic makes them.
+    fn is(&self, coarse: &Coarse<P>, wrong: &[usize]) -> bool {
         let near = wrong.par_iter().filter(|&&index| {
-            let sum = self.products.right.sum(&self.operands, index);
-            let error = (f64::from(self.value(index)) - sum.value).abs();
-            error <= sum.magnitude * 2f64.powi(-9) + 2f64.powi(-24)
+            let range = self.range(index);
+            let error = (f64::from(self.value(index)) - range.value).abs();
+            error <= (coarse.error)(&self.product, index, range)
         });
         near.count() * 100 >= wrong.len() * 99
     }
@@ -222,8 +314,7 @@ struct Judged {
     right: bool,
     /// In units of what a right sum may have.
     error: f64,
-    sum: Sum,
-    allowed: (f32, f32),
+    range: Range,
 }
 
 /// Zeros are equal whatever their sign. Infinities and NaN are not told apart: which of them an
