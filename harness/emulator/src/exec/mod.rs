@@ -12,6 +12,7 @@
 //!         shuffle.rs         instructions that look across lanes
 //!         copy_async.rs      cp.async
 //!         bulk.rs            bulk copies; tensor.rs: boxes of tensors; reduction.rs: combined
+//!         tensor_map.rs      what kernels change in the maps that describe tensors
 //!         store_async.rs     stores that an mbarrier is told of
 //!         mbarrier.rs        barriers that are objects in shared memory
 //!         launch_control.rs  clusters that take over the work of others
@@ -52,6 +53,7 @@ pub mod system;
 mod tally;
 pub mod tcgen05;
 pub mod tensor;
+pub mod tensor_map;
 mod warp;
 
 pub use core::Core;

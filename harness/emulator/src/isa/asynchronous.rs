@@ -1,7 +1,9 @@
 //! Asynchronous copies and the barriers that they complete at (PTX ISA 9.7.9.25, 9.7.13.15).
 
 use super::{Kind, Row, row};
-use crate::exec::{bulk, copy_async, launch_control, mbarrier, once, store_async, tensor};
+use crate::exec::{
+    bulk, copy_async, launch_control, mbarrier, once, store_async, tensor, tensor_map,
+};
 
 macro_rules! events {
     ($form:literal) => {
@@ -69,6 +71,9 @@ pub const ROWS: &[Row] = &[
     row!("clusterlaunchcontrol .query_cancel .is_canceled .pred .b128", Compare, Kind::QueryCancel),
     row!("clusterlaunchcontrol .query_cancel .get_first_ctaid .v4 .b32 .b128", Move, Kind::QueryCancel),
     row!("clusterlaunchcontrol .query_cancel .{get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z} .b32 .b128", Move, Kind::QueryCancel),
+    row!("tensormap .replace .tile .{global_address|global_stride} .{global|shared::cta}? .b1024 .b64", Store, Kind::MapField(once!(tensor_map::replace))),
+    row!("tensormap .replace .tile .{rank|box_dim|global_dim|element_stride|elemtype|interleave_layout|swizzle_mode|swizzle_atomicity|fill_mode} .{global|shared::cta}? .b1024 .b32", Store, Kind::MapField(once!(tensor_map::replace))),
+    row!("tensormap .cp_fenceproxy .global .shared::cta .tensormap::generic .release .{cta|cluster|gpu|sys} .sync .aligned", Store, Kind::MapCopy(once!(tensor_map::publish))),
     row!("prefetch .{param|const}? .tensormap", Other, Kind::Nothing),
     row!("fence .mbarrier_init .release .cluster", Other, Kind::Nothing),
     row!("fence .proxy .{alias|async} .{global|shared::cta|shared::cluster}?", Other, Kind::Nothing),

@@ -161,6 +161,9 @@ pub enum Kind {
     Bulk(Handlers),
     /// Bulk copies of a tensor map.
     Tensor(Handlers),
+    /// `tensormap.replace` and `tensormap.cp_fenceproxy`.
+    MapField(Handlers),
+    MapCopy(Handlers),
     /// `clusterlaunchcontrol.try_cancel` and `.query_cancel`.
     TryCancel(Handlers),
     QueryCancel,

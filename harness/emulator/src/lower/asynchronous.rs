@@ -45,7 +45,7 @@ impl Selector {
         }
     }
 
-    fn global_operand(&mut self, value: &Value) -> Result<Reg, Refusal> {
+    pub fn global_operand(&mut self, value: &Value) -> Result<Reg, Refusal> {
         match value {
             Value::Memory { base, offset } => self.global_address(base, *offset),
             _ => Err("its address".to_owned()),

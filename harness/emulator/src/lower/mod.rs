@@ -43,6 +43,7 @@ mod scopes;
 mod select;
 mod slots;
 mod tcgen05;
+mod tensor_map;
 mod variables;
 mod video;
 mod warp;

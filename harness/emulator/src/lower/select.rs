@@ -282,6 +282,8 @@ impl Selector {
             Kind::Fill(handlers) => self.fill(handlers, flat),
             Kind::Bulk(handlers) => self.bulk(handlers, modifiers, flat),
             Kind::Tensor(handlers) => self.tensor(handlers, flat),
+            Kind::MapField(handlers) => self.map_field(handlers, flat),
+            Kind::MapCopy(handlers) => self.map_copy(handlers, flat),
             Kind::TryCancel(handlers) => self.try_cancel(handlers, flat),
             Kind::QueryCancel => self.query_cancel(flat),
             Kind::TensorMultiply(handlers) => self.tensor_multiply(handlers, flat),

@@ -16,6 +16,7 @@ mod device_window;
 mod global;
 mod heap;
 mod known;
+mod map_field;
 mod tensor_map;
 
 pub use arena::{Arena, OutOfMemory};
@@ -23,7 +24,8 @@ pub use device_window::DeviceWindow;
 pub use global::{AllocationInfo, AllocationKind, GlobalMemory, Range, Snapshot};
 pub use heap::{HEAP_BYTES, Heap};
 pub use known::words_of_bits;
-pub use tensor_map::{Im2col, Interleave, Swizzle, TensorMap};
+pub use map_field::MapField;
+pub use tensor_map::{BYTES as MAP_BYTES, Im2col, Interleave, Swizzle, TensorMap};
 
 /// Generic addresses from here on are not host addresses.
 pub const WINDOWS: u64 = 0x1000_0000_0000_0000;

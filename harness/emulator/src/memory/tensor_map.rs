@@ -5,7 +5,7 @@
 //! 21, a hint in NVIDIA's format, in every map of a tensor below 128 KiB. Nothing is kept in that word.
 //!
 //! ```text
-//! byte   0   magic, type, rank and fill, interleaving, swizzle
+//! byte   0   magic, type, rank and fill, interleaving, swizzle and in its upper half what it keeps together
 //!        8   nothing
 //!       16   address, then extents, then strides, 8 bytes each
 //!       96   extents of the box less one, a byte each; from 104 on how far elements lie apart
@@ -13,9 +13,9 @@
 //! ```
 
 /// Bytes of a `CUtensorMap`.
-const BYTES: usize = 128;
+pub const BYTES: usize = 128;
 /// So that a kernel that is given something else is told so.
-const MAGIC: u32 = 0x6d61_7000;
+pub(super) const MAGIC: u32 = 0x6d61_7000;
 
 /// How rows of a box are stored in shared memory (PTX ISA 5.5.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +89,12 @@ impl TensorMap {
             1 => Interleave::Bytes16,
             _ => Interleave::Bytes32,
         };
-        let swizzle = match bytes[7] {
-            0 => Swizzle::None,
-            1 => Swizzle::Bytes32,
-            2 => Swizzle::Bytes64,
-            3 => Swizzle::Bytes128,
-            4 => Swizzle::Bytes128Atom32,
+        let swizzle = match (bytes[7] & 15, bytes[7] >> 4) {
+            (0, _) => Swizzle::None,
+            (1, _) => Swizzle::Bytes32,
+            (2, _) => Swizzle::Bytes64,
+            (_, 0) => Swizzle::Bytes128,
+            (_, 1) => Swizzle::Bytes128Atom32,
             _ => Swizzle::Bytes128Atom64,
         };
         let mut map = Self {
@@ -140,7 +140,15 @@ impl TensorMap {
         bytes[4] = self.data_type;
         bytes[5] = self.rank | u8::from(self.nan_fill) << 7;
         bytes[6] = self.interleave as u8;
-        bytes[7] = self.swizzle as u8;
+        // Mode and atomicity, as `tensormap.replace` numbers them.
+        bytes[7] = match self.swizzle {
+            Swizzle::None => 0,
+            Swizzle::Bytes32 => 1,
+            Swizzle::Bytes64 => 2,
+            Swizzle::Bytes128 => 3,
+            Swizzle::Bytes128Atom32 => 0x13,
+            Swizzle::Bytes128Atom64 => 0x33,
+        };
         let longs = [self.address].into_iter().chain(self.extent).chain(self.stride);
         for (index, long) in longs.enumerate() {
             bytes[16 + 8 * index..][..8].copy_from_slice(&long.to_le_bytes());
