@@ -5,8 +5,8 @@ use super::select::{Refusal, Selector};
 use crate::exec::Handlers;
 use crate::exec::bulk::MULTICAST;
 use crate::exec::tcgen05::{
-    COPIES_IN_PAIR, CopyShape, FROM_4, FROM_6, FROM_TENSOR, HALVES, Kind, PAIR, Shape, VECTORS,
-    WEIGHT_STATIONARY,
+    COPIES_IN_PAIR, CopyShape, FROM_4, FROM_6, FROM_TENSOR, HALVES, Kind, PAIR, SPARSE, Shape,
+    VECTORS, WEIGHT_STATIONARY,
 };
 
 impl Selector {
@@ -39,11 +39,14 @@ impl Selector {
     }
 
     /// `tcgen05.mma [d], a, b, descriptor, {masks of lanes,} enable {, scale of D}`, and with block scales
-    /// `[d], a, b, descriptor, [scales of A], [scales of B], enable`.
+    /// `[d], a, b, descriptor, [scales of A], [scales of B], enable`; `.sp` has `[metadata]` behind B.
     pub fn tensor_multiply(&mut self, handlers: Handlers, flat: &Flat) -> Result<(), Refusal> {
-        let [d, a, b, descriptor, rest @ ..] = flat.operands.as_slice() else {
-            return Err(String::new());
+        let [d, a, b, rest @ ..] = flat.operands.as_slice() else { return Err(String::new()) };
+        let (metadata, rest) = match rest {
+            [metadata, rest @ ..] if flat.has("sp") => (Some(metadata), rest),
+            rest => (None, rest),
         };
+        let [descriptor, rest @ ..] = rest else { return Err(String::new()) };
         let named = |kind: &Kind| flat.has(&format!("kind::{}", kind.name()));
         let kind = Kind::ALL.into_iter().find(named).ok_or_else(String::new)?;
         let pair = flat.has("cta_group::2");
@@ -90,6 +93,10 @@ impl Selector {
             self.source(enable, "p", "pred")?,
         ];
         op.list.extend(beside);
+        if let Some(metadata) = metadata {
+            op.flags |= SPARSE;
+            op.list.push(self.shared_address(metadata)?);
+        }
         self.ops.push(op);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What was asked for is not done before somebody waits for it, and then in order.
 
+use super::case::around;
 use super::device::Kernel;
-use super::products::around;
 
 /// Ones in A and B (K-major, no swizzle, 128 rows and 8 columns), and D zero: all that the image says.
 fn input() -> Vec<u32> {

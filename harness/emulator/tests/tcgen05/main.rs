@@ -2,6 +2,7 @@
 //! places of cells are held to the layouts of CUTLASS, whose kernels run on one.
 
 mod asynchronous;
+mod case;
 mod device;
 #[expect(dead_code, reason = "`tests/matrix` needs more of it")]
 #[path = "../matrix/float.rs"]

@@ -1,7 +1,8 @@
 //! Packed FP4 with block scales: `mma.m16n8k64` of `.kind::mxf4` and `.kind::mxf4nvf4`
 //! (PTX ISA 9.7.14.3, 9.7.14.5.11).
 //!
-//! K = 64 is four groups of 16. The dot product of a group is exact, and so is its product with the
+//! K = 64 is four groups of 16. (Of sparse A, K = 128 is four of 32, half of them zeros; that sums are the same
+//! otherwise is a choice.) The dot product of a group is exact, and so is its product with the
 //! significands of its two scales; the four and C are then aligned to the largest exponent, where a
 //! group's exponent is the sum of its scales' exponents, cut off 35 bits below, added, and the
 //! sum is cut off to `f32` (found by experiment, see `dot.rs`).
@@ -22,8 +23,6 @@ use super::element::{Accumulator, term};
 use super::fragment::{self, Operands, Register};
 use super::{Multiply, Scale, ScaleFormat};
 
-/// Elements that are added up before they are scaled.
-const GROUP: usize = 16;
 pub const GROUPS: usize = 4;
 
 /// Bits kept below the leading bit of the largest summand.
@@ -83,6 +82,24 @@ fn scale_of(format: ScaleFormat, byte: u8) -> (f64, i32) {
 /// The operands must be valid registers, as many as `form` says.
 #[inline(always)]
 pub unsafe fn multiply(form: &Multiply, operands: &Operands) {
+    // SAFETY: passed on.
+    unsafe {
+        match form.depth {
+            0..=64 => multiply_groups::<16, 64>(form, operands),
+            _ => multiply_groups::<32, 128>(form, operands),
+        }
+    }
+}
+
+/// Four groups of so many elements, `DEPTH` in all.
+///
+/// # Safety
+/// As for [`multiply`].
+#[inline(always)]
+unsafe fn multiply_groups<const GROUP: usize, const DEPTH: usize>(
+    form: &Multiply,
+    operands: &Operands,
+) {
     let Some(Scale { vectors, format }) = form.scale else { return };
     // SAFETY: by the contract.
     let (a, b, c, scales) = unsafe {
@@ -93,9 +110,9 @@ pub unsafe fn multiply(form: &Multiply, operands: &Operands) {
             bytes(operands.scales, vectors),
         )
     };
-    let mut left = [[0i16; 16]; GROUP * GROUPS];
-    let mut right = [[0i16; 8]; GROUP * GROUPS];
-    for w in 0..GROUP * GROUPS / 8 {
+    let mut left = [[0i16; 16]; DEPTH];
+    let mut right = [[0i16; 8]; DEPTH];
+    for w in 0..DEPTH / 8 {
         let b: [u32; 8] = std::array::from_fn(|column| b[column][w]);
         for nibble in 0..8 {
             for row in 0..16 {

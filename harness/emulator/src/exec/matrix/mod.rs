@@ -50,10 +50,11 @@ pub type Fragments = ();
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Fragments;
 pub use element::{Accumulator, BitProduct, Element};
-pub use fragment::{Operands, Register};
+pub use fragment::{Operands, Present, Register};
 pub use gather::Matrix;
 pub use in_flight::InFlight;
 pub use rows::{Move, load_rows, store_rows, transpose};
+pub use sparse::{EXPANDED, expand};
 pub use tile::{Role, Tile, load_tile, store_tile};
 pub use wgmma::{WarpgroupMultiply, commit, wait, wgmma, wgmma_widest};
 

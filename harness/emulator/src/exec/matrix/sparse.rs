@@ -6,7 +6,9 @@
 //! 8 bits    two of four    the same
 //! 32 bits   one of two     four bits, 0b0100 for the first, 0b1110 for the second
 //!
-//! metadata of row g + 8·h, chunk c of K, lane 4·g + t:
+//!  4 bits   four of eight  the same, of pairs (`tcgen05` only)
+//!
+//! metadata of wgmma for row g + 8·h, chunk c of K, lane 4·g + t:
 //!   16 and 32 bits, 8 chunks    t = 2·selector + c / 4    bit 16·h + 4·(c mod 4)
 //!   8 bits, 16 chunks           t = h + 2·(c / 8)         bit 4·(c mod 8)
 //! ```
@@ -18,18 +20,38 @@ use super::fragment::{Present, Register};
 /// Registers of a row's 64 bytes.
 pub const EXPANDED: usize = 8;
 
-/// Put the elements of `bits` that four registers store where the metadata say; the others are zero, and
-/// not present.
-pub fn expand(
+/// A row's chunks of K, of elements with so many bytes (pairs of four bits have one).
+fn chunks(each: usize) -> usize {
+    if each == 1 { 16 } else { 8 }
+}
+
+/// [`expand`] by the metadata of a warp's registers.
+pub fn expand_by_lanes(
     stored: &[Register; 4],
     metadata: &[u32; 32],
     selector: usize,
     bits: usize,
 ) -> ([Register; EXPANDED], Present) {
+    expand(stored, bits, |row, chunk| {
+        let (g, h) = (row % 8, row / 8);
+        let (t, bit) = match bits {
+            ..=8 => (h + 2 * (chunk / 8), 4 * (chunk % 8)),
+            _ => (2 * selector + chunk / 4, 16 * h + 4 * (chunk % 4)),
+        };
+        metadata[(4 * g + t) % 32] >> bit
+    })
+}
+
+/// Put the elements of `bits` that four registers store where four bits of metadata by row and chunk say; the others
+/// are zero, and not present.
+pub fn expand(
+    stored: &[Register; 4],
+    bits: usize,
+    four: impl Fn(usize, usize) -> u32,
+) -> ([Register; EXPANDED], Present) {
     let mut out = [Register([0; 32]); EXPANDED];
     let mut present = [0; 64];
-    let each = bits / 8;
-    let chunks = if each == 1 { 16 } else { 8 };
+    let each = (bits / 8).max(1);
     for row in 0..16 {
         let mut from = [0u8; 32];
         for (word, bytes) in from.chunks_exact_mut(4).enumerate() {
@@ -41,13 +63,8 @@ pub fn expand(
             to[k * each..][..each].copy_from_slice(&from[element * each..][..each]);
             present[k] |= 1 << row;
         };
-        let (g, h) = (row % 8, row / 8);
-        for chunk in 0..chunks {
-            let (t, bit) = match each {
-                1 => (h + 2 * (chunk / 8), 4 * (chunk % 8)),
-                _ => (2 * selector + chunk / 4, 16 * h + 4 * (chunk % 4)),
-            };
-            let four = (metadata[(4 * g + t) % 32] >> bit & 15) as usize;
+        for chunk in 0..chunks(each) {
+            let four = (four(row, chunk) & 15) as usize;
             if each == 4 {
                 put(chunk, 2 * chunk + (four & 3) / 2);
             } else {

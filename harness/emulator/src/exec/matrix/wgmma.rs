@@ -17,7 +17,7 @@
 use super::descriptor::{Descriptor, Major};
 use super::fragment::{Operands, Register};
 use super::gather::Matrix;
-use super::sparse::{EXPANDED, expand};
+use super::sparse::{EXPANDED, expand_by_lanes};
 use super::{Accumulator, Element, Multiply, Work, multiply_add, whole_warp};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, FaultKind, MemorySpace};
@@ -122,7 +122,8 @@ unsafe fn quarter<const WIDEST: bool>(core: &mut Core, inst: &Inst) -> Result<()
         match what.sparse {
             Some(selector) => {
                 let metadata = core.read::<u32>(inst.imm as Slot);
-                let (expanded, which) = expand(&stored, &metadata, selector, form.a.bits());
+                let (expanded, which) =
+                    expand_by_lanes(&stored, &metadata, selector, form.a.bits());
                 (rows, present, used) = (expanded, Some(which), EXPANDED);
             }
             None => rows[..STORED].copy_from_slice(&stored),

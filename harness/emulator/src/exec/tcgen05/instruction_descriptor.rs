@@ -63,6 +63,8 @@ pub struct Form {
     pub pair: bool,
     /// `.ws`.
     pub weight_stationary: bool,
+    /// `.sp`.
+    pub sparse: bool,
     /// Scales along K.
     pub vectors: usize,
 }
@@ -78,6 +80,8 @@ pub struct InstructionDescriptor {
     pub major: [Major; 2],
     /// The first byte of A's and of B's scales.
     pub scale_byte: [u32; 2],
+    /// Of the metadata of sparse A, the column (9.7.16.10.8.4).
+    pub selector: u32,
 }
 
 fn field(bits: u32, first: u32, width: u32) -> u32 {
@@ -90,8 +94,32 @@ impl InstructionDescriptor {
     pub fn decode(bits: u32, form: Form) -> Result<Self, String> {
         let Form { kind, .. } = form;
         let refuse = |what: String| Err(format!("{bits:#010x} {what}"));
-        if field(bits, 2, 1) != 0 {
-            return refuse("says that A is sparse (bit 2), and the instruction is not .sp".into());
+        let packed = matches!(kind, Kind::Mxf4 | Kind::Mxf4nvf4);
+        // CUTLASS says of bit 2 that the packed kinds have no use for it, and sets it.
+        match (field(bits, 2, 1) == 1, form.sparse) {
+            (true, false) => {
+                return refuse(
+                    "says that A is sparse (bit 2), and the instruction is not .sp".into(),
+                );
+            }
+            (false, true) if !packed => {
+                return refuse("says that A is dense (bit 2), and the instruction is .sp".into());
+            }
+            _ => {}
+        }
+        let selector = match (form.sparse, kind) {
+            (false, _) => 0,
+            (true, Kind::F16 | Kind::Tf32) => field(bits, 0, 2),
+            (true, Kind::F8f6f4 | Kind::I8) if field(bits, 0, 2) != 0 => {
+                return refuse(format!(
+                    "selects metadata (bits 0-1), of which .kind::{} takes all",
+                    kind.name()
+                ));
+            }
+            _ => 0,
+        };
+        if selector > 1 {
+            return refuse(format!("selects metadata {selector} (bits 0-1); there are 0 and 1"));
         }
         let element = |name: &str, first: u32| {
             let code = field(bits, first, 3);
@@ -122,7 +150,6 @@ impl InstructionDescriptor {
         if d == Accumulator::F16 && a == Element::Bf16 {
             return refuse("adds bf16 products up in f16 (bits 4-12)".into());
         }
-        let packed = matches!(kind, Kind::Mxf4 | Kind::Mxf4nvf4);
         let m = if kind.is_scaled() { field(bits, 27, 2) * 128 } else { field(bits, 24, 5) * 16 };
         let n = field(bits, 17, 6) * 8;
         let of = |bit: u32| field(bits, bit, 1) == 1;
@@ -130,7 +157,7 @@ impl InstructionDescriptor {
         let out = Self {
             tile: Multiply {
                 rows: 16,
-                depth: 256 / a.bits(),
+                depth: if form.sparse { 512 } else { 256 } / a.bits(),
                 a,
                 b,
                 c: d,
@@ -150,6 +177,7 @@ impl InstructionDescriptor {
                 true => [field(bits, 29, 2), field(bits, 4, 2)],
                 false => [0; 2],
             },
+            selector,
         };
         if packed && (of(15) || of(16)) {
             return refuse(format!("transposes A or B (bits 15-16) in .kind::{}", kind.name()));
@@ -267,7 +295,7 @@ mod tests {
     use super::*;
 
     fn form(kind: Kind, vectors: usize) -> Form {
-        Form { kind, pair: false, weight_stationary: false, vectors }
+        Form { kind, pair: false, weight_stationary: false, sparse: false, vectors }
     }
 
     /// What CUTLASS's `make_instr_desc` gives.
@@ -303,5 +331,20 @@ mod tests {
         refuses(0x0820_0480, Kind::Mxf4, 2, "Ue4m3");
         refuses(0x0820_0490, Kind::Mxf4nvf4, 4, "bytes 0 and 1");
         refuses(0x0842_2412, Kind::I8, 0, "bits 4-5");
+    }
+
+    #[test]
+    fn both_say_whether_a_is_sparse() {
+        let read = |bits, kind, vectors| {
+            InstructionDescriptor::decode(bits, Form { sparse: true, ..form(kind, vectors) })
+        };
+        let bf16 = read(0x0840_0495, Kind::F16, 0).expect("a descriptor");
+        assert_eq!((bf16.tile.depth, bf16.selector), (32, 1));
+        assert!(read(0x0840_0490, Kind::F16, 0).is_err_and(|what| what.contains("dense")));
+        assert!(read(0x0840_0496, Kind::F16, 0).is_err_and(|what| what.contains("metadata 2")));
+        for bits in [0x0820_0480, 0x0820_0484] {
+            let packed = read(bits, Kind::Mxf4nvf4, 4).expect("a descriptor");
+            assert_eq!(packed.tile.depth, 128);
+        }
     }
 }

@@ -44,7 +44,7 @@ pub use commit::commit;
 pub use copy::{CopyShape, FROM_4, FROM_6, PAIR as COPIES_IN_PAIR, copy};
 pub use instruction_descriptor::Kind;
 pub use multiply::{
-    FROM_TENSOR, PAIR, VECTORS, WEIGHT_STATIONARY, multiply, multiply_wide, multiply_widest,
+    FROM_TENSOR, PAIR, SPARSE, VECTORS, WEIGHT_STATIONARY, multiply, multiply_wide, multiply_widest,
 };
 pub use queue::deliver;
 pub use shape::Shape;

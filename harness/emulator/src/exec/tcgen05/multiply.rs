@@ -4,7 +4,7 @@ use super::instruction_descriptor::{Form, InstructionDescriptor, Kind};
 use super::layout::Layout;
 use super::memory::Address;
 use super::operand::Operand;
-use super::product::{Engine, Part, Product, Rows, Scales};
+use super::product::{Engine, Metadata, Part, Product, Rows, Scales};
 use super::queue::{Columns, Operation, Queued};
 use super::{Ranks, descriptor, illegal, outside_shared, owned, ranks, shared_of};
 use crate::exec::bulk::{lanes, narrow, wide};
@@ -18,11 +18,13 @@ pub const PAIR: u32 = 1 << 3;
 pub const WEIGHT_STATIONARY: u32 = 1 << 4;
 /// A lies in tensor memory.
 pub const FROM_TENSOR: u32 = 1 << 5;
+/// A is sparse; where its metadata lie comes last in the list.
+pub const SPARSE: u32 = 1 << 6;
 pub const VECTORS: u32 = 8;
 
 const SECTION: &str = "9.7.16.10";
 
-/// K, as A's elements are stored; in tensor memory it takes so many columns.
+/// K, as A's elements are stored; in tensor memory it takes so many columns. Of sparse A it is half of K.
 const BYTES_OF_K: u32 = 32;
 const WIDTH_OF_A: u32 = BYTES_OF_K / 4;
 
@@ -76,6 +78,7 @@ struct Operands {
     descriptor: u32,
     accumulate: bool,
     scales: Option<[u32; 2]>,
+    metadata: Option<Address>,
     disabled: [u128; 2],
 }
 
@@ -88,6 +91,12 @@ impl Operands {
         };
         // SAFETY: lowering keeps slots within the file, and A and B are as wide as the flags say.
         unsafe {
+            let (metadata, rest) = match rest {
+                [rest @ .., metadata] if inst.flags & SPARSE != 0 => {
+                    (Some(narrow(core, *metadata, lane).into()), rest)
+                }
+                rest => (None, rest),
+            };
             let scaled = inst.flags >> VECTORS & 7 != 0;
             let mut disabled = [0u128; 2];
             if !scaled {
@@ -112,6 +121,7 @@ impl Operands {
                     }
                     _ => None,
                 },
+                metadata,
                 disabled,
             })
         }
@@ -125,6 +135,7 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
         kind: Kind::ALL[(inst.flags & 7) as usize % Kind::ALL.len()],
         pair: inst.flags & PAIR != 0,
         weight_stationary: inst.flags & WEIGHT_STATIONARY != 0,
+        sparse: inst.flags & SPARSE != 0,
         vectors: (inst.flags >> VECTORS & 7) as usize,
     };
     let Ranks { first, count } = ranks(core, form.pair)?;
@@ -132,7 +143,9 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
         illegal(core, "9.7.16.4.2", &format!("has an instruction descriptor that is wrong: {what}"))
     })?;
     let rows = said.m / count;
-    let spread = (rows == 64 && !form.pair && !form.weight_stationary).then_some(operands.d.lane);
+    // Layouts F and C leave every other sixteen lanes empty (9.7.16.10.5).
+    let half = rows == 64 && (!form.pair || form.sparse) && !form.weight_stationary;
+    let spread = half.then_some(operands.d.lane);
     if operands.d.lane != 0 && spread != Some(16) {
         let message = format!(
             "writes sums to tensor memory from lane {} on; with M = {} it must be {}",
@@ -152,8 +165,22 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
     let scales = operands.scales.map(|[a, b]| Scales {
         a: Address::from(a).column,
         b: Address::from(b).column,
-        halves: form.pair && rows == 64,
+        halves: form.pair && rows == 64 && !form.sparse,
     });
+    let metadata = match operands.metadata {
+        Some(at) if at.lane != operands.d.lane => {
+            let message = format!(
+                "finds metadata in lane {} of tensor memory on and writes sums from lane {} on",
+                at.lane, operands.d.lane
+            );
+            return Err(illegal(core, "9.7.16.10.8.5", &message));
+        }
+        Some(at) => Some(Metadata {
+            column: at.column + said.selector,
+            folded: matches!(form.kind, Kind::F16 | Kind::Tf32),
+        }),
+        None => None,
+    };
     let mut parts = Vec::new();
     let mut columns = Vec::new();
     for rank in first..first + count {
@@ -166,6 +193,9 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
             let of_b = if scales.halves { said.n / 2 } else { said.n };
             uses(core, "finds scales of A in", scales.a, rows.div_ceil(32))?;
             uses(core, "finds scales of B in", scales.b, of_b.div_ceil(32))?;
+        }
+        if let Some(metadata) = metadata {
+            uses(core, "finds metadata in", metadata.column, metadata.width())?;
         }
         let a = match &a_in_shared {
             Some(a) => {
@@ -195,6 +225,7 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
         d,
         accumulate: operands.accumulate,
         scales,
+        metadata,
         shift: inst.imm as u32,
         disabled: operands.disabled,
         descriptor: said,
@@ -213,6 +244,9 @@ fn in_part(
     (rank, rows): (u32, u32),
 ) -> Result<Operand, Flow> {
     let element = [said.tile.a, said.tile.b][side];
+    // As many elements as A stores, or all of K.
+    let bytes =
+        if side == 0 { BYTES_OF_K } else { (said.tile.depth * said.tile.a.bits()) as u32 / 8 };
     let (base, len) = shared_of(core, rank);
     let matrix = Matrix {
         descriptor: *descriptor,
@@ -221,7 +255,7 @@ fn in_part(
         memory: std::ptr::with_exposed_provenance(base as usize),
         len,
     };
-    match matrix.outside(rows, BYTES_OF_K) {
+    match matrix.outside(rows, bytes) {
         Some(outside) => Err(outside_shared(core, bits, outside)),
         None => Ok(Operand { matrix, element, negate: said.negate[side] }),
     }

@@ -2,9 +2,10 @@
 //!
 //! What one `tcgen05.mma` multiplies is 32 bytes of K wide, as is an `mma.m16n8`, and it is added up as one
 //! does it. So M × N is cut in tiles of 16 × 8, and each goes through the engine of `mma` (`exec::matrix`), with
-//! registers made for it: of A four for each band of 16 rows, of B two for each group of eight columns.
+//! registers made for it: of A four for each band of 16 rows, of B two for each group of eight columns. Sparse A is made
+//! dense, and has twice as many, as has B.
 
-use crate::exec::matrix::{Element, Matrix, Register};
+use crate::exec::matrix::{EXPANDED, Element, Matrix, Present, Register, expand};
 
 /// Rows or columns of a register, and words of 32 bits that each has in it.
 const ROWS: usize = 8;
@@ -15,9 +16,11 @@ const ZERO: Register = Register([0; 32]);
 /// Registers of the tiles.
 pub struct Registers {
     /// By bands of 16 rows.
-    pub a: [[Register; 4]; 8],
+    pub a: [[Register; EXPANDED]; 8],
+    /// Of sparse A, the elements that are there.
+    pub present: [Present; 8],
     /// By groups of eight columns.
-    pub b: [[Register; 2]; 32],
+    pub b: [[Register; EXPANDED / 2]; 32],
     /// C and D of one tile.
     pub sums: [Register; 4],
     /// Scales by bands.
@@ -31,8 +34,9 @@ pub struct Registers {
 impl Registers {
     pub fn new() -> Box<Self> {
         Box::new(Self {
-            a: [[ZERO; 4]; 8],
-            b: [[ZERO; 2]; 32],
+            a: [[ZERO; EXPANDED]; 8],
+            present: [[0; 64]; 8],
+            b: [[ZERO; EXPANDED / 2]; 32],
             sums: [ZERO; 4],
             scales_a: [ZERO; 8],
             scales_b: [[ZERO; 32]; 4],
@@ -44,6 +48,13 @@ impl Registers {
     pub fn word_of_a(&mut self, band: usize, row: usize, word: usize) -> &mut u32 {
         let register = 2 * (word / WORDS) + row / ROWS;
         &mut self.a[band][register].0[WORDS * (row % ROWS) + word % WORDS]
+    }
+
+    /// Make band `band` of A, whose elements of `bits` are stored in its first registers, dense.
+    pub fn expand(&mut self, band: usize, bits: usize, four: impl Fn(usize, usize) -> u32) {
+        let [first, second, third, fourth, ..] = self.a[band];
+        let stored = [first, second, third, fourth];
+        (self.a[band], self.present[band]) = expand(&stored, bits, four);
     }
 }
 

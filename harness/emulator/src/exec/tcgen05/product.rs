@@ -5,7 +5,7 @@ use super::layout::{Band, Layout};
 use super::memory::Address;
 use super::operand::{Operand, Registers, signs};
 use crate::exec::Core;
-use crate::exec::matrix::{self, Accumulator, Fragments, Operands, Register};
+use crate::exec::matrix::{self, Accumulator, EXPANDED, Fragments, Operands, Register};
 
 /// A CTA's share of A.
 pub enum Rows {
@@ -31,6 +31,36 @@ pub struct Scales {
     pub halves: bool,
 }
 
+/// What of sparse A is stored: four bits for each chunk of K (9.7.16.10.8.4; drawn there, the formulas are those of
+/// CUTLASS's `tmem_e_frg`), in the lanes of a band of 16 rows.
+///
+/// ```text
+/// f16, tf32    chunk c of row r    lane r mod 8 + 8·(c / 4)    bit 16·(r / 8) + 4·(c mod 4)
+/// others                           lane r, column c / 8        bit 4·(c mod 8)
+/// ```
+#[derive(Clone, Copy)]
+pub struct Metadata {
+    /// The first column.
+    pub column: u32,
+    /// A column holds all, as of the kinds `f16` and `tf32`.
+    pub folded: bool,
+}
+
+impl Metadata {
+    /// Columns that they take.
+    pub fn width(self) -> u32 {
+        if self.folded { 1 } else { 2 }
+    }
+
+    /// Row and chunk of a band to lane, column and bit.
+    fn place(self, row: usize, chunk: usize) -> (usize, u32, usize) {
+        match self.folded {
+            true => (row % 8 + 8 * (chunk / 4), self.column, 16 * (row / 8) + 4 * (chunk % 4)),
+            false => (row, self.column + chunk as u32 / 8, 4 * (chunk % 8)),
+        }
+    }
+}
+
 /// The engine, compiled for a level.
 pub type Engine = unsafe fn(&mut Option<Box<Fragments>>, &matrix::Multiply, &Operands);
 
@@ -44,6 +74,7 @@ pub struct Product {
     /// D is added to.
     pub accumulate: bool,
     pub scales: Option<Scales>,
+    pub metadata: Option<Metadata>,
     /// D is divided by two to this power before.
     pub shift: u32,
     /// Lanes of each part that stay as they are.
@@ -61,11 +92,12 @@ impl Product {
     pub unsafe fn run(&self, core: &mut Core) {
         let mut registers = core.tensor.registers.take().unwrap_or_else(Registers::new);
         let each = (self.descriptor.n / self.parts.len() as u32) as usize;
+        let along = self.along();
         for (part, groups) in self.parts.iter().zip(registers.b.chunks_mut(each / 8)) {
             for (group, to) in groups.iter_mut().enumerate() {
-                for (half, to) in to.iter_mut().enumerate() {
+                for (piece, to) in to[..along].iter_mut().enumerate() {
                     // SAFETY: by the contract.
-                    *to = unsafe { part.b.register(8 * group as u32, half as u32) };
+                    *to = unsafe { part.b.register(8 * group as u32, piece as u32) };
                 }
             }
         }
@@ -74,6 +106,11 @@ impl Product {
             unsafe { self.part(core, &mut registers, (index, part)) };
         }
         core.tensor.registers = Some(registers);
+    }
+
+    /// Registers of eight columns of B.
+    fn along(&self) -> usize {
+        if self.metadata.is_some() { EXPANDED / 2 } else { EXPANDED / 4 }
     }
 
     /// # Safety
@@ -89,7 +126,7 @@ impl Product {
         for (number, band) in bands.iter().enumerate() {
             match &part.a {
                 Rows::Shared(a) => {
-                    for (i, to) in (0..).zip(&mut registers.a[number]) {
+                    for (i, to) in (0..).zip(&mut registers.a[number][..EXPANDED / 2]) {
                         // SAFETY: by the contract.
                         *to = unsafe { a.register(band.row + 8 * (i % 2), i / 2) };
                     }
@@ -105,6 +142,15 @@ impl Product {
                         }
                     }
                 }
+            }
+        }
+        if let Some(metadata) = self.metadata {
+            let memory = &core.tensor.memories[rank];
+            for (number, band) in bands.iter().enumerate() {
+                registers.expand(number, self.descriptor.tile.a.bits(), |row, chunk| {
+                    let (lane, column, bit) = metadata.place(row, chunk);
+                    memory.column(column)[band.lane as usize + lane] >> bit
+                });
             }
         }
         self.gather_scales(core, registers, rank, &bands);
@@ -135,6 +181,7 @@ impl Product {
         group: usize,
     ) {
         let form = &self.descriptor.tile;
+        let along = self.along();
         let sums = if form.d == Accumulator::F16 { 2 } else { 4 };
         let d = registers.sums.each_mut().map(|sum| &raw mut *sum);
         let c = d.map(<*mut Register>::cast_const);
@@ -152,12 +199,12 @@ impl Product {
             zero,
         ];
         let operands = Operands {
-            a: &a,
-            b: &b,
+            a: &a[..2 * along],
+            b: &b[..along],
             c: &c[..sums],
             d: &d[..sums],
             scales: if self.scales.is_some() { &scales } else { &[] },
-            present: None,
+            present: self.metadata.is_some().then(|| &registers.present[number]),
         };
         // SAFETY: the registers live, as many as the form has; whoever chose the engine found what it needs.
         unsafe { (self.engine)(&mut core.fragments, form, &operands) };

@@ -24,6 +24,9 @@ use crate::exec::matrix::{Multiply, Scale, ScaleFormat};
 /// Exponents of `ue8m0` scales that are done here: products then stay far from the ends of `f32`.
 const NEAR: i32 = 40;
 
+/// K; of sparse A it is more.
+const DEPTH: usize = 64;
+
 /// By how much A is higher, in halves.
 const BIAS: i8 = 12;
 
@@ -108,7 +111,9 @@ unsafe fn words(
 /// As for [`super::multiply`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub unsafe fn multiply(form: &Multiply, operands: &Operands) -> bool {
-    let Some(Scale { vectors, format }) = form.scale else { return false };
+    let Some(Scale { vectors, format }) = form.scale.filter(|_| form.depth == DEPTH) else {
+        return false;
+    };
     let &[scale_a, byte_a, thread_a, scale_b, byte_b, thread_b] = operands.scales else {
         return false;
     };
