@@ -47,6 +47,15 @@ impl std::fmt::Display for Wait {
     }
 }
 
+/// What a warp may ask for again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The `mbarrier` at this host address.
+    Mbarrier(u64),
+    /// So many columns of tensor memory.
+    Columns(u32),
+}
+
 #[repr(C, align(64))]
 pub struct Core<'a> {
     /// `mask` as lanes: all ones where active.
@@ -89,8 +98,8 @@ pub struct Core<'a> {
     /// Lanes that a `.sync` instruction waits for, with [`super::Flow::Rendezvous`]; those that
     /// share a mask, with [`super::Flow::Apart`].
     pub wanted: u32,
-    /// Host address of the `mbarrier` that a wait has just found not ready.
-    pub polled: Option<u64>,
+    /// What a wait has just found not ready.
+    pub polled: Option<Asked>,
     pub cta_index: [u32; 3],
     /// Number of the CTA in its cluster.
     pub cluster_rank: u32,

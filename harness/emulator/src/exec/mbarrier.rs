@@ -16,7 +16,7 @@
 //! Waiting never blocks here: `try_wait` says no and lets the other warps run.
 
 use super::access::objects;
-use super::{Core, Flow, tcgen05};
+use super::{Asked, Core, Flow, tcgen05};
 use crate::fault::FaultKind;
 use crate::program::{Inst, Slot};
 
@@ -247,7 +247,7 @@ pub unsafe fn wait(core: &mut Core, inst: &Inst) -> Flow {
                 }
             } else {
                 all = false;
-                core.polled = Some(hosts[lane]);
+                core.polled = Some(Asked::Mbarrier(hosts[lane]));
             }
         }
         core.write(inst.dst, &over);

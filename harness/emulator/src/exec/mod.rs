@@ -56,7 +56,7 @@ pub mod tensor;
 pub mod tensor_map;
 mod warp;
 
-pub use core::Core;
+pub use core::{Asked, Core};
 pub use crew::Crew;
 pub use cta::CLUSTER;
 pub use grid::{Launch, Stopped, run_grid};
@@ -82,6 +82,8 @@ pub enum Flow {
     Apart,
     /// Nothing to do here for now (a spin loop's hint): let others run, then go on.
     Yield,
+    /// What `core.polled` asks for is not to be had: let others run, then execute this again.
+    Again,
     /// Done, and all other warps of the CTA go on first.
     Last,
 }

@@ -5,7 +5,8 @@
 //! cluster come back to where they stood, registers and places the same, having executed nothing but
 //! arithmetic, branches and such waits, then nothing has changed, and nothing will: only the cluster's
 //! own threads and their copies reach its `mbarrier`s, and copies are done when they are started.
-//! Loops that look at global memory are never taken for this: others may change what they see.
+//! Loops that look at global memory are never taken for this: others may change what they see. An allocation of tensor
+//! memory that does not fit is such a wait, too.
 //!
 //! ```text
 //! AGAIN: mbarrier.try_wait.parity p, [full], 0;      1 arrival is due, and the only warp is here
@@ -28,7 +29,7 @@
 
 use super::cta::Cta;
 use super::warp::Standing;
-use super::{Core, mbarrier};
+use super::{Asked, Core, mbarrier};
 
 /// Turns of nothing but failed waits before it is looked at more closely; doubled each time that finds
 /// nothing, so that looking costs little beside waiting.
@@ -160,7 +161,7 @@ fn visits(core: &Core) -> Vec<u64> {
     core.tally.visits.iter().map(|visits| visits.warps).collect()
 }
 
-/// Every warp has ended, waits at a barrier, or has just found an `mbarrier` not ready.
+/// Every warp has ended, waits at a barrier, or has just asked for what is not ready.
 fn polls_only(cta: &Cta) -> bool {
     let idle = |(number, warp): (usize, &super::warp::Warp)| {
         warp.ended() || cta.waits[number].is_some() || warp.polls.is_some()
@@ -176,7 +177,10 @@ pub fn waiting(core: &Core, ctas: &mut [Cta]) -> Vec<String> {
         for (number, warp) in cta.warps.iter().enumerate() {
             let does = match (cta.waits[number], warp.polls) {
                 (Some(wait), _) => wait.to_string(),
-                (None, Some(poll)) if !warp.ended() => asks(core, &memories, poll.object),
+                (None, Some(poll)) if !warp.ended() => match poll.asked {
+                    Asked::Mbarrier(host) => asks(core, &memories, host),
+                    Asked::Columns(count) => core.tensor.memories[rank].lacks(count),
+                },
                 _ => continue,
             };
             let of = if ctas.len() > 1 {

@@ -26,7 +26,7 @@ use super::copy_async::Pending;
 use super::core::Wait;
 use super::matrix::InFlight;
 use super::straight::{run_all, run_some, run_watched};
-use super::{Core, Flow};
+use super::{Asked, Core, Flow};
 use crate::fault::FaultKind;
 use crate::isa::flag;
 use crate::program::{BlockId, Exit, Program, SLOT};
@@ -67,8 +67,7 @@ pub enum Pause {
 /// A wait that failed.
 #[derive(Clone, Copy)]
 pub struct Poll {
-    /// Host address of the `mbarrier`.
-    pub object: u64,
+    pub asked: Asked,
     /// The instruction.
     pub at: (BlockId, u32),
 }
@@ -86,9 +85,9 @@ pub struct Warp {
     rotate: Option<usize>,
     /// Where the split that ran last stands.
     pub at: (BlockId, u32),
-    /// Of the `mbarrier` that it found not ready, unless it has used up a slice since.
+    /// What it found not ready, unless it has used up a slice since.
     pub polls: Option<Poll>,
-    /// Lanes that have found an `mbarrier` not ready since [`Warp::stand`].
+    /// Lanes that have asked in vain since [`Warp::stand`].
     polled: u32,
 }
 
@@ -339,11 +338,18 @@ impl Warp {
             Flow::Apart => self.by_groups(core, now),
             Flow::Yield => {
                 // Otherwise a rest, perhaps between two questions.
-                if let Some(object) = core.polled.take() {
-                    self.polls = Some(Poll { object, at: self.at });
+                if let Some(asked) = core.polled.take() {
+                    self.polls = Some(Poll { asked, at: self.at });
                     self.polled |= now.mask;
                 }
                 self.splits.push(Split { ip: now.ip + 1, ..now });
+                self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
+                Some(Pause::Yield)
+            }
+            Flow::Again => {
+                self.polls = core.polled.take().map(|asked| Poll { asked, at: self.at });
+                self.polled |= now.mask;
+                self.splits.push(now);
                 self.rotate = Some(self.rotate.map_or(0, |turn| turn + 1));
                 Some(Pause::Yield)
             }

@@ -51,6 +51,7 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
 pub fn idle(flat: &Flat, kind: Kind) -> bool {
     match kind {
         Kind::Mbarrier(_) => flat.has("test_wait") || flat.has("try_wait"),
+        Kind::TensorMemory(_) => flat.has("alloc"),
         Kind::Plain(_) => flat.opcode == "nanosleep",
         // Which lanes are together depends on the order in which they ran.
         Kind::AcrossLanes(_) => flat.opcode != "activemask",

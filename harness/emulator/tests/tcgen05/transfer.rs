@@ -260,8 +260,8 @@ fn what_the_manual_forbids_is_a_fault() {
         ),
         (
             format!("{alloc}512;\n{alloc}32;\n"),
-            "kernel asks for 32 columns of tensor memory and holds 512 of 512 already: it would wait \
-             for ever (PTX ISA 9.7.16.7.1)",
+            "kernel cannot go on: warp 0 asks for ever for 32 columns of tensor memory, of which the block \
+             holds 512 of 512",
         ),
         (
             format!("{}{alloc}32;\n", allocate(32)),
@@ -277,6 +277,23 @@ fn what_the_manual_forbids_is_a_fault() {
     for (body, expected) in cases {
         assert_eq!(fault(32, &body), expected);
     }
+}
+
+/// Warp 1 asks for what warp 0 holds, and gets it when that is freed.
+#[test]
+fn an_allocation_waits_until_there_is_room() {
+    let body = "setp.ne.u32 %p0, %w, 0;\n@%p0 bra SECOND;\n\
+        tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [taddr], 512;\nbar.sync 0;\n\
+        ld.shared.u32 %x, [taddr];\nmov.u32 %r0, 0;\n\
+        LATER:\nadd.u32 %r0, %r0, 1;\nsetp.lt.u32 %p1, %r0, 100000;\n@%p1 bra LATER;\n\
+        mov.u32 %r1, 7;\nst.shared.u32 [s], %r1;\n\
+        tcgen05.dealloc.cta_group::1.sync.aligned.b32 %x, 512;\nret;\n\
+        SECOND:\nbar.sync 0;\n\
+        tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [taddr], 256;\n\
+        ld.shared.u32 %r2, [s];\nst.global.u32 [%out], %r2;\nld.shared.u32 %x, [taddr];\n\
+        tcgen05.dealloc.cta_group::1.sync.aligned.b32 %x, 256;\n";
+    let out = Kernel { threads: 64, body }.run(&[], 1).expect("runs");
+    assert_eq!(out, [7]);
 }
 
 /// Reading what was never allocated is no access to the host's memory.

@@ -1,7 +1,7 @@
 //! `tcgen05.alloc`, `.dealloc` and `.relinquish_alloc_permit` (PTX ISA 9.7.16.7.1).
 //!
-//! Each CTA has all of an SM's tensor memory to itself here, so an allocation waits for nobody: one that
-//! does not fit never will. With `.cta_group::2` a warp of each CTA of the pair executes them; both ask for
+//! Each CTA has all of an SM's tensor memory to itself here, so an allocation waits for its own CTA only: one that
+//! does not fit is executed again until another warp has freed what it lacks. With `.cta_group::2` a warp of each CTA of the pair executes them; both ask for
 //! the same and get the same, each when it comes.
 
 use super::{illegal, own_memory, uniform};
@@ -9,7 +9,7 @@ use crate::exec::access::{Span, span};
 use crate::exec::bulk::{narrow, wide};
 use crate::exec::matrix::whole_warp;
 use crate::exec::store_async::GENERIC;
-use crate::exec::{Core, Flow};
+use crate::exec::{Asked, Core, Flow};
 use crate::fault::Access;
 use crate::program::Inst;
 
@@ -37,7 +37,10 @@ unsafe fn to_shared(core: &mut Core, inst: &Inst) -> Result<(), Flow> {
         };
         let host = span(core, inst, 0, to, 4, 4, Access::Write)?;
         let first = own_memory(core).allocate(count);
-        let first = first.map_err(|message| illegal(core, SECTION, &message))?;
+        let Some(first) = first.map_err(|message| illegal(core, SECTION, &message))? else {
+            core.polled = Some(Asked::Columns(count));
+            return Err(Flow::Again);
+        };
         std::ptr::with_exposed_provenance_mut::<u32>(host as usize).write(first);
     }
     Ok(())

@@ -51,8 +51,8 @@ impl TensorMemory {
     }
 
     /// The first of `count` columns that are the CTA's from now on: the lowest that are free, which
-    /// kernels count on that free column 0 without looking.
-    pub fn allocate(&mut self, count: u32) -> Result<u32, String> {
+    /// kernels count on that free column 0 without looking. `None` if there are not so many next to each other.
+    pub fn allocate(&mut self, count: u32) -> Result<Option<u32>, String> {
         if !count.is_power_of_two() || !(FEWEST..=COLUMNS).contains(&count) {
             return Err(format!(
                 "allocates {count} columns of tensor memory; a power of two from 32 to 512 will do"
@@ -68,18 +68,22 @@ impl TensorMemory {
             self.allocations.iter().all(apart)
         };
         let Some(first) = (0..COLUMNS).step_by(count as usize).find(|&first| free(first)) else {
-            let held: u32 = self.allocations.iter().map(|a| a.count).sum();
-            return Err(format!(
-                "asks for {count} columns of tensor memory and holds {held} of {COLUMNS} already: it \
-                 would wait for ever"
-            ));
+            return Ok(None);
         };
         let at = self.allocations.partition_point(|a| a.first < first);
         self.allocations.insert(at, Allocation { first, count });
         if self.cells.is_empty() {
             self.cells.resize(LANES * COLUMNS as usize, UNWRITTEN);
         }
-        Ok(first)
+        Ok(Some(first))
+    }
+
+    /// What a warp does that waits for columns that nobody will free.
+    pub fn lacks(&self, count: u32) -> String {
+        let held: u32 = self.allocations.iter().map(|a| a.count).sum();
+        format!(
+            "asks for ever for {count} columns of tensor memory, of which the block holds {held} of {COLUMNS}"
+        )
     }
 
     pub fn free(&mut self, address: u32, count: u32) -> Result<(), String> {
@@ -143,11 +147,11 @@ mod tests {
     #[test]
     fn the_lowest_columns_go_first() {
         let mut memory = TensorMemory::default();
-        assert_eq!(memory.allocate(128), Ok(0));
-        assert_eq!(memory.allocate(128), Ok(128));
-        assert_eq!(memory.allocate(32), Ok(256));
+        assert_eq!(memory.allocate(128), Ok(Some(0)));
+        assert_eq!(memory.allocate(128), Ok(Some(128)));
+        assert_eq!(memory.allocate(32), Ok(Some(256)));
         assert_eq!(memory.free(0, 128), Ok(()));
-        assert_eq!(memory.allocate(64), Ok(0));
+        assert_eq!(memory.allocate(64), Ok(Some(0)));
         assert!(memory.owns(0, 64) && !memory.owns(0, 65) && memory.owns(130, 158));
         assert!(!memory.owns(280, 9));
     }
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn only_what_was_given_can_be_freed() {
         let mut memory = TensorMemory::default();
-        assert_eq!(memory.allocate(64), Ok(0));
+        assert_eq!(memory.allocate(64), Ok(Some(0)));
         assert!(memory.free(0, 32).is_err() && memory.free(32, 64).is_err());
         assert_eq!(memory.free(0, 64), Ok(()));
         assert!(memory.free(0, 64).is_err());
@@ -167,8 +171,8 @@ mod tests {
         for count in [0, 16, 33, 96, 1024, u32::MAX] {
             assert!(memory.allocate(count).is_err(), "{count}");
         }
-        assert_eq!(memory.allocate(512), Ok(0));
-        assert!(memory.allocate(32).is_err());
+        assert_eq!(memory.allocate(512), Ok(Some(0)));
+        assert_eq!(memory.allocate(32), Ok(None));
         memory.reset();
         memory.relinquish();
         assert!(memory.allocate(32).is_err());

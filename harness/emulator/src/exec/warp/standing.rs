@@ -20,8 +20,8 @@ impl Warp {
         Standing { registers: self.registers.0.clone(), splits: self.places() }
     }
 
-    /// Whether it has come back to where it stood, and every lane that could go on has found an
-    /// `mbarrier` not ready on the way.
+    /// Whether it has come back to where it stood, and every lane that could go on has asked for
+    /// something in vain on the way.
     pub fn has_come_back(&self, before: &Standing) -> bool {
         let ready = self.splits.iter().filter(|split| split.state == State::Ready);
         let all = ready.fold(0, |mask, split| mask | split.mask);
