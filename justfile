@@ -22,6 +22,11 @@ suite:
 exploits:
     cargo test --release --test integration exploits::
 
+# Programs of others, unedited, from CUTLASS's folder (and one with curand_kernel.h, or `-`): prints docs/emulator.md's table.
+programs *ARGS:
+    cargo build --release --bin nibble
+    NIBBLE=target/release/nibble scripts/programs {{ARGS}}
+
 # Everything that needs a GPU, on a machine that has one: see the script. Needs no Rust there.
 gpu *ARGS:
     scripts/gpu {{ARGS}}
