@@ -10,8 +10,10 @@ use serde::Serialize;
 
 use crate::attempt::source_hash;
 use crate::record::Defect;
-use crate::store::{check_problem_name, read_samples};
-use crate::{AttemptId, Error, Store, Summary, collection, incoming, index};
+use crate::store::{SOURCE, check_problem_name, read_samples};
+use crate::{AttemptId, Error, Store, Summary, collection, file, incoming, index};
+
+mod times;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -30,6 +32,8 @@ pub enum Flaw {
     SourceChanged,
     #[error("{0}")]
     Samples(Defect),
+    #[error("its numbers do not go together: {0}")]
+    Times(String),
     #[error("left by a writer that was killed; it was never reported")]
     Leftover,
     #[error("not an attempt; move it elsewhere")]
@@ -152,18 +156,19 @@ impl Store {
 /// All that is wrong with the attempt in `path`, and its summary if it can be read.
 fn inspect(path: &Path) -> (Vec<Finding>, Option<Summary>) {
     let mut flaws = Vec::new();
-    let source = fs::read(path.join("solution.cu"));
+    let source = file::read(path, SOURCE, file::LARGEST);
     if let Err(error) = &source {
         flaws.push(Flaw::SourceMissing(error.to_string()));
     }
-    if let Err(defect) = read_samples(path) {
-        flaws.push(Flaw::Samples(defect));
-    }
+    let samples = read_samples(path).map_err(|defect| flaws.push(Flaw::Samples(defect)));
     let attempt = match collection::load(path) {
         Ok(attempt) => {
             if source.is_ok_and(|source| source_hash(&source) != attempt.source_hash) {
                 flaws.push(Flaw::SourceChanged);
             }
+            let outcome = &attempt.outcome;
+            let wrong = samples.ok().and_then(|samples| times::contradiction(outcome, &samples));
+            flaws.extend(wrong.map(Flaw::Times));
             Some(attempt)
         }
         Err(defect) => {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::index::{self, Entry, Stamp};
 use crate::record::{self, Defect};
-use crate::{Attempt, AttemptId, Summary};
+use crate::{Attempt, AttemptId, Summary, file};
 
 /// What a leaderboard holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -132,19 +132,12 @@ pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
 /// Reads the attempt in `path`, the attempt's folder, and makes sure that it belongs there.
 pub(crate) fn load(path: &Path) -> Result<Attempt, Defect> {
     let damaged = |why: String| Defect::Damaged(why);
-    let file = path.join("attempt.toml");
-    let length = match fs::metadata(&file) {
-        Ok(metadata) if metadata.is_file() => metadata.len(),
-        Ok(_) => return Err(damaged("attempt.toml is not a file".into())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(damaged("attempt.toml is missing".into()));
-        }
-        Err(error) => return Err(damaged(format!("attempt.toml: {error}"))),
-    };
-    if length > record::LARGEST {
-        return Err(damaged(format!("attempt.toml has {length} bytes")));
-    }
-    let bytes = fs::read(&file).map_err(|error| damaged(format!("attempt.toml: {error}")))?;
+    let bytes = file::read(path, "attempt.toml", record::LARGEST).map_err(|error| {
+        damaged(match error.kind() {
+            io::ErrorKind::NotFound => "attempt.toml is missing".into(),
+            _ => format!("attempt.toml {error}"),
+        })
+    })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         damaged(format!("byte {} is no UTF-8", error.utf8_error().valid_up_to()))
     })?;

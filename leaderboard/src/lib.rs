@@ -10,6 +10,7 @@ mod collection;
 pub mod compare;
 mod error;
 pub mod facts;
+mod file;
 pub mod history;
 mod id;
 mod incoming;

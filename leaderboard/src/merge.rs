@@ -20,10 +20,11 @@ use serde::Serialize;
 
 use crate::audit::{Finding, Flaw};
 use crate::incoming::Incoming;
-use crate::{AttemptId, Error, Store, collection, incoming};
+use crate::store::SOURCE;
+use crate::{AttemptId, Error, Store, collection, file, incoming};
 
 /// The files of an attempt; whatever else lies beside them is not taken.
-const FILES: [&str; 3] = ["attempt.toml", "solution.cu", "samples.json"];
+const FILES: [&str; 3] = ["attempt.toml", SOURCE, "samples.json"];
 
 /// What [`Store::merge`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -100,9 +101,9 @@ impl Store {
             let new = arriving.path().join(one.id.as_str());
             let copy = || {
                 fs::create_dir(&new)?;
-                FILES
-                    .iter()
-                    .try_for_each(|file| fs::copy(one.from.join(file), new.join(file)).map(|_| ()))
+                FILES.iter().try_for_each(|name| {
+                    fs::write(new.join(name), file::read(&one.from, name, file::LARGEST)?)
+                })
             };
             copy().map_err(|error| failed(&one.place, error))
         })?;
@@ -128,6 +129,6 @@ impl Store {
 /// Whether two folders hold one attempt. The source and the samples hang on the record by their
 /// hash and their numbers.
 fn same(a: &Path, b: &Path) -> bool {
-    let read = |folder: &Path| fs::read(folder.join(FILES[0])).ok();
+    let read = |folder: &Path| file::read(folder, FILES[0], file::LARGEST).ok();
     read(a).is_some_and(|text| read(b) == Some(text))
 }

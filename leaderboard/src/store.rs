@@ -23,7 +23,10 @@ use crate::collection::{self, Collection};
 use crate::incoming::{self, Incoming};
 use crate::member::Ids;
 use crate::record::{self, Defect, FormatVersion};
-use crate::{AttemptId, Error, Member};
+use crate::{AttemptId, Error, Member, file};
+
+/// What was submitted, of an attempt's files.
+pub(crate) const SOURCE: &str = "solution.cu";
 
 const GITIGNORE: &str =
     "# Work in progress and a derived index; the attempts are all there is to keep.
@@ -80,7 +83,7 @@ impl Store {
                 let place = folder.join(attempt.id.as_str());
                 let files = [
                     ("attempt.toml", record.as_bytes()),
-                    ("solution.cu", &source),
+                    (SOURCE, &source),
                     ("samples.json", &samples),
                 ];
                 match write(&incoming, &files, &place) {
@@ -189,8 +192,9 @@ impl Store {
 
     /// The attempt's `solution.cu`.
     pub fn source(&self, id: &AttemptId) -> Result<Vec<u8>, Error> {
-        let path = self.existing(id)?.join("solution.cu");
-        fs::read(&path).map_err(|error| Error::io("read", &path, &self.root, error))
+        let folder = self.existing(id)?;
+        file::read(&folder, SOURCE, file::LARGEST)
+            .map_err(|error| Error::io("read", &folder.join(SOURCE), &self.root, error))
     }
 
     /// Every single time that was taken; empty for a failed attempt.
@@ -240,7 +244,8 @@ impl Store {
 
 pub(crate) fn read_samples(folder: &Path) -> Result<Vec<Samples>, Defect> {
     let damaged = |why: String| Defect::Damaged(format!("samples.json: {why}"));
-    let text = fs::read(folder.join("samples.json")).map_err(|error| damaged(error.to_string()))?;
+    let text = file::read(folder, "samples.json", file::LARGEST);
+    let text = text.map_err(|error| damaged(error.to_string()))?;
     let record: SamplesRecord =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
     record.format.known().map_err(|defect| match defect {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use leaderboard::attempt::{Size, Time};
 use leaderboard::{Attempt, Defect, Error, Finding, Flaw, FormatVersion, Store};
 use proptest::prelude::*;
 
@@ -234,4 +235,26 @@ proptest! {
         fs::write(&path, bytes).unwrap();
         prop_assert_eq!(store.read(None).unwrap().attempts, truth);
     }
+}
+
+/// Who edits a time must edit all that hangs on it, and is not faster than light.
+#[test]
+fn an_edited_time_contradicts_the_rest() {
+    let edited = |us: f64, change: fn(&mut Size), geomean: f64| {
+        let mut submission = submission();
+        let size = &mut submission.outcome.sizes[0];
+        size.median = Time::exact(us);
+        change(size);
+        submission.outcome.geomean = Some(Time::exact(geomean));
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        store.record(submission).unwrap();
+        flaws(&store).iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(edited(10.0, |_| {}, 20.0), "");
+    assert!(edited(10.0, |_| {}, 2.0).contains("a mean of 2 us"));
+    assert!(edited(1.6, |_| {}, 8.0).contains("50 % of the speed of light"));
+    let percent = |size: &mut Size| size.sol_percent = 100.0 * size.sol_us / size.median.us;
+    assert!(edited(1.6, percent, 8.0).contains("where the speed of light takes 5 us"));
+    assert!(edited(6.4, percent, 16.0).contains("a median of 6.4 us, of samples from 10 us"));
 }
