@@ -1,4 +1,4 @@
-//! The only way out: results to stdout, everything else to stderr.
+//! The only way out: results to stdout, everything else to stderr, and all of it clean.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -6,7 +6,7 @@ use anstream::ColorChoice;
 
 use crate::{
     args::Color,
-    render::{progress::Progress, style, words},
+    render::{clean::clean, progress::Progress, style, words},
 };
 
 /// Where text goes and how it may look. Copied freely: it is three facts about the process.
@@ -30,13 +30,13 @@ impl Terminal {
     /// Prints a result. Colours are stripped where stdout cannot show them.
     pub fn print(&self, text: &str) -> io::Result<()> {
         let mut stdout = anstream::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
+        stdout.write_all(clean(text).as_bytes())?;
         stdout.flush()
     }
 
     /// Says something beside the result. A stderr that cannot be written to is no reason to stop.
     pub fn note(&self, text: &str) {
-        let _ = writeln!(anstream::stderr().lock(), "{text}");
+        let _ = writeln!(anstream::stderr().lock(), "{}", clean(text));
     }
 
     pub fn warning(&self, text: &str) {

@@ -1,6 +1,6 @@
 //! `nibble attempt ID`: one attempt, whole.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use jiff::Timestamp;
 use leaderboard::Store;
@@ -9,16 +9,21 @@ use super::attempts;
 use crate::{
     config::Config,
     exit::{Exit, Result},
-    render::{attempt, json},
+    render::{attempt, clean::clean, json},
 };
 
 pub fn run(typed: &str, source: bool, config: &Config) -> Result<Exit> {
     let store = Store::at(config.leaderboard()?);
     let id = attempts::find(config, typed)?;
     if source {
-        // Its bytes, not its text: what was submitted comes out again.
+        let source = store.source(&id)?;
         let mut stdout = std::io::stdout().lock();
-        stdout.write_all(&store.source(&id)?)?;
+        if stdout.is_terminal() {
+            stdout.write_all(clean(&String::from_utf8_lossy(&source)).as_bytes())?;
+        } else {
+            // Its bytes, not its text: what was submitted comes out again.
+            stdout.write_all(&source)?;
+        }
         stdout.flush()?;
         return Ok(Exit::Accepted);
     }

@@ -25,7 +25,7 @@ use crate::{
     config::Config,
     exit::{Exit, Failure, Result},
     interrupt,
-    render::{json, profile as render, style, words},
+    render::{clean::clean, json, profile as render, style, words},
 };
 
 /// Lines of source that are shown of each kernel.
@@ -121,22 +121,22 @@ fn take_leave() -> bool {
         let file = name.display().to_string();
         anstream::eprint!(
             "{}",
-            match json {
+            clean(&match json {
                 true => json::line(&ended.kernels),
                 false => render::of_program(&ended.kernels, &file, &program.arch, LINES),
-            }
+            })
         );
     }
     // What the program does not know it must be told; otherwise the limit helps who asked.
     for (refused, _) in ended.refused.iter().filter(|(_, asked)| !(*asked && *quiet)) {
         let headline = format!("{} {refused}", style::paint(style::BAD, "launch:"));
-        anstream::eprintln!("{}", words::hanging(&headline, 8));
+        anstream::eprintln!("{}", clean(&words::hanging(&headline, 8)));
     }
     for (headline, details) in ended.complaints {
         let headline = format!("{} {headline}", style::paint(style::BAD, "fault:"));
-        anstream::eprintln!("{}", words::hanging(&headline, 7));
+        anstream::eprintln!("{}", clean(&words::hanging(&headline, 7)));
         for line in details {
-            anstream::eprintln!("{}", words::hanging(&format!("  {line}"), 4));
+            anstream::eprintln!("{}", clean(&words::hanging(&format!("  {line}"), 4)));
         }
     }
     ended.failed

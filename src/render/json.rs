@@ -9,6 +9,7 @@ use ptx::KernelFacts;
 use serde::Serialize;
 use timing::Launch;
 
+use super::clean;
 use crate::exit::{Exit, Failure};
 
 /// Raised when a field changes its meaning or goes away.
@@ -200,7 +201,7 @@ pub fn failure(file: Option<&str>, failure: &Failure) -> String {
 /// One object on one line.
 pub fn line<T: Serialize>(value: &T) -> String {
     // Our own types of strings, numbers and lists: nothing in them can fail to be written.
-    let mut text = serde_json::to_string(value).unwrap_or_default();
+    let mut text = clean::escaped(serde_json::to_string(value).unwrap_or_default());
     text.push('\n');
     text
 }

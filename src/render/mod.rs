@@ -5,6 +5,7 @@ pub mod batch;
 pub mod bench;
 pub mod board;
 pub mod cases;
+pub mod clean;
 pub mod compare;
 pub mod diff;
 pub mod facts;

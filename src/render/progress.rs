@@ -11,7 +11,7 @@ use std::{
 
 use judge::{Event, batch::Step};
 
-use super::{batch, style, words};
+use super::{batch, clean::clean, style, words};
 
 /// Our end of the channel; dropping it takes the line away.
 pub struct Progress(Option<(Sender<Line>, JoinHandle<()>)>);
@@ -101,7 +101,7 @@ fn show(lines: &Receiver<Line>) {
         if drawn.is_none_or(|last| last.elapsed() >= TICK / 2)
             && let Some((line, since)) = &current
         {
-            let _ = write!(stderr, "\r\x1b[K{}", drawing(line, since.elapsed()));
+            let _ = write!(stderr, "\r\x1b[K{}", clean(&drawing(line, since.elapsed())));
             let _ = stderr.flush();
             drawn = Some(Instant::now());
         }
