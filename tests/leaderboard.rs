@@ -35,7 +35,7 @@ fn for_other_programs() {
     let csv = nibble.run().code(0).stderr_is_empty().stdout;
     assert_eq!(csv.matches("\r\n").count(), 4, "{csv}");
     let row = csv.split("\r\n").nth(3).expect("three rows");
-    assert!(row.starts_with("mxfp4_quantize,1,NVIDIA B200,sm_100a,false,2,"), "{row}");
+    assert!(row.starts_with("mxfp4_quantize,2,NVIDIA B200,sm_100a,false,2,"), "{row}");
     assert!(row.contains(",02|b.cu,\"bob, *esq.*\",11.099594587"), "{row}");
     assert!(row.ends_with("Z,\"a \"\"quoted\"\"\nline\""), "{row}");
 

@@ -30,11 +30,11 @@ fn an_hour_of_edits() {
     assert!(first.contains("uniform"), "the first screen is that of check: {first}");
 
     save(&nibble, "wrong_answer", "// 2\n");
-    let wrong = live.until("✗ wrong answer  35 of 35");
+    let wrong = live.until("✗ wrong answer  36 of 36");
     assert!(wrong.contains("32x32 uniform") && wrong.contains("as it is"), "{wrong}");
 
     save(&nibble, "wrong_answer", "// 3, still wrong\n");
-    let still = live.until("✗ wrong answer  35 of 35");
+    let still = live.until("✗ wrong answer  36 of 36");
     assert!(!still.contains("32x32") && !still.contains("as it is"), "that was known: {still}");
 
     save(&nibble, "compile_error", "// 4\n");

@@ -4,6 +4,10 @@ use crate::folders::mxfp4_quantize::{BLOCK, families::ties};
 use crate::random::{Random, fill_chunks};
 use crate::{CaseSpec, Family, Seed};
 
+/// One query in so many of `mixed` has scores whose exponentials are infinite unless the largest is
+/// subtracted.
+const LOUD: u32 = 16;
+
 /// Rows that one stream of random numbers draws.
 const CHUNK: usize = 64;
 
@@ -49,6 +53,12 @@ pub(super) fn fill(case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) {
         Family::Outliers => blocks(values, |block| outlier(random, block)),
         Family::Identity => values[row % columns] = 16.0,
         Family::Overflow => overflow(random, columns, values),
+        Family::Mixed => {
+            random.fill_normal(values);
+            if is_q && random.below(LOUD) == 0 {
+                values.iter_mut().for_each(|x| *x *= 64.0);
+            }
+        }
         _ => random.fill_normal(values),
     };
     // Row numbers within the head, so that query r and key r are the same row of the identity.

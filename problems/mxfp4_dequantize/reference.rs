@@ -10,6 +10,7 @@ use formats::{e2m1, e8m0, pack};
 use rayon::prelude::*;
 
 use crate::diagnosis::Diagnosis;
+use crate::family::mix_scales;
 use crate::folders::mxfp4_quantize::{self, BLOCK};
 use crate::hypothesis::thousands;
 use crate::problem::{Given, Truth};
@@ -23,12 +24,23 @@ pub(crate) struct Reference;
 /// Blocks that one stream of random numbers draws.
 const CHUNK: usize = 1 << 10;
 
+/// A scale of `codes` or `special`.
+fn draw_scale(family: Family, random: &mut Random) -> u8 {
+    match (family, random.below(3)) {
+        (Family::Special, 0) => random.below(3) as u8,
+        (Family::Special, 1) => 250 + random.below(6) as u8,
+        (Family::Special, _) => random.pick(&[0, 1, 127, 254, 255]),
+        _ => 2 + random.below(251) as u8,
+    }
+}
+
 impl Truth for Reference {
     /// `uniform` is what quantizing the competition's numbers gives; `codes` is every code with
-    /// every scale whose products are normal; `special` is the scales at both ends, NaN too.
+    /// every scale whose products are normal; `special` is the scales at both ends, NaN too; `mixed` has the
+    /// scales of all three.
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         let [q, scale] = inputs else { return Vec::new() };
-        if case.family == Family::Uniform {
+        if matches!(case.family, Family::Uniform | Family::Mixed) {
             let mut values = vec![0.0; q.len() * 2];
             fill_chunks(seed, 0, &mut values, CHUNK * BLOCK, |random, _, values| {
                 random.fill_uniform(values);
@@ -36,19 +48,14 @@ impl Truth for Reference {
             let (codes, scales) = mxfp4_quantize::quantize(&values);
             q.copy_from_slice(&codes);
             scale.copy_from_slice(&scales);
+            if case.family == Family::Mixed {
+                mix_scales(seed, scale, draw_scale);
+            }
             return Vec::new();
         }
         fill_chunks(seed, 0, q, CHUNK * BLOCK / 2, |random, _, bytes| random.fill_bytes(bytes));
-        let draw: fn(&mut Random) -> u8 = match case.family {
-            Family::Special => |random| match random.below(3) {
-                0 => random.below(3) as u8,
-                1 => 250 + random.below(6) as u8,
-                _ => random.pick(&[0, 1, 127, 254, 255]),
-            },
-            _ => |random| 2 + random.below(251) as u8,
-        };
         fill_chunks(seed, 1, scale, CHUNK, |random, _, bytes| {
-            bytes.iter_mut().for_each(|byte| *byte = draw(random));
+            bytes.iter_mut().for_each(|byte| *byte = draw_scale(case.family, random));
         });
         Vec::new()
     }

@@ -3,15 +3,36 @@
 use formats::e2m1;
 
 use super::BLOCK;
+use crate::family::of_stretch;
 use crate::random::{Random, fill_chunks};
 use crate::{Family, Seed};
 
 /// Elements that one stream of random numbers draws; a multiple of [`BLOCK`].
 const CHUNK: usize = 1 << 13;
 
+/// Elements of one family in `mixed`.
+const STRETCH: usize = 16 * BLOCK;
+
+/// What `mixed` has beside uniform values.
+const OTHERS: [Family; 6] =
+    [Family::Normal, Family::Wide, Family::Ties, Family::Zeros, Family::Outliers, Family::Special];
+
 pub(super) fn fill(family: Family, seed: &Seed, a: &mut [f32]) {
     let last = a.len().saturating_sub(BLOCK);
-    fill_chunks(seed, 0, a, CHUNK, |random, start, values| match family {
+    fill_chunks(seed, 0, a, CHUNK, |random, start, values| {
+        if family != Family::Mixed {
+            return draw(family, random, (start, last), values);
+        }
+        for (index, stretch) in values.chunks_mut(STRETCH).enumerate() {
+            let family = of_stretch(random, &OTHERS);
+            draw(family, random, (start + index * STRETCH, last), stretch);
+        }
+    });
+}
+
+/// Values that begin at `start`, of a matrix whose last block begins at `last`.
+fn draw(family: Family, random: &mut Random, (start, last): (usize, usize), values: &mut [f32]) {
+    match family {
         Family::Normal => random.fill_normal(values),
         Family::Wide => blocks(values, |block| wide(random, block)),
         Family::Ties => blocks(values, |block| {
@@ -28,7 +49,7 @@ pub(super) fn fill(family: Family, seed: &Seed, a: &mut [f32]) {
         }
         Family::Special => blocks(values, |block| special(random, block)),
         _ => random.fill_uniform(values),
-    });
+    }
 }
 
 fn blocks(values: &mut [f32], draw: impl FnMut(&mut [f32])) {

@@ -17,6 +17,7 @@ use formats::{e2m1, e4m3, pack, swizzle};
 use rayon::prelude::*;
 
 use crate::diagnosis::Diagnosis;
+use crate::family::mix_scales;
 use crate::folders::nvfp4_quantize::{self, BLOCK};
 use crate::hypothesis::thousands;
 use crate::problem::{Given, Truth};
@@ -37,13 +38,23 @@ const CHUNK: usize = 1 << 13;
 /// A stream for what all blocks of a case share.
 const SHARED: u64 = u64::MAX;
 
+/// A scale of `codes` or `special`.
+fn draw_scale(family: Family, random: &mut Random) -> u8 {
+    match (family, random.below(3)) {
+        (Family::Special, 0) => random.below(9) as u8,
+        (Family::Special, 1) => 0x7c + random.below(4) as u8,
+        (Family::Special, _) => random.pick(&[0, 1, 7, 8, 0x38, 0x7e, 0x7f]),
+        _ => 1 + random.below(0x7e) as u8,
+    }
+}
+
 impl Truth for Reference {
     /// `uniform` is what quantizing the competition's numbers gives; `codes` is every code with
     /// every positive scale, `special` the least and the largest scales and NaN. The last two have
     /// arbitrary bytes in the pads of the layout and an arbitrary global scale.
     fn fill(&self, case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) -> Vec<f32> {
         let [q, scale] = inputs else { return Vec::new() };
-        if case.family == Family::Uniform {
+        if matches!(case.family, Family::Uniform | Family::Mixed) {
             let mut values = vec![0u16; q.len() * 2];
             nvfp4_quantize::fill(Family::Uniform, seed, &mut values);
             let global = nvfp4_quantize::global_scale(&values);
@@ -51,19 +62,14 @@ impl Truth for Reference {
             let (codes, scales) = nvfp4_quantize::quantize(&values, columns, global);
             q.copy_from_slice(&codes);
             scale.copy_from_slice(&scales);
+            if case.family == Family::Mixed {
+                mix_scales(seed, scale, draw_scale);
+            }
             return vec![global];
         }
         fill_chunks(seed, 0, q, CHUNK, |random, _, bytes| random.fill_bytes(bytes));
-        let draw: fn(&mut Random) -> u8 = match case.family {
-            Family::Special => |random| match random.below(3) {
-                0 => random.below(9) as u8,
-                1 => 0x7c + random.below(4) as u8,
-                _ => random.pick(&[0, 1, 7, 8, 0x38, 0x7e, 0x7f]),
-            },
-            _ => |random| 1 + random.below(0x7e) as u8,
-        };
         fill_chunks(seed, 1, scale, CHUNK, |random, _, bytes| {
-            bytes.iter_mut().for_each(|byte| *byte = draw(random));
+            bytes.iter_mut().for_each(|byte| *byte = draw_scale(case.family, random));
         });
         let mut shared = Random::new(seed, SHARED);
         vec![2f32.powi(shared.between(-2, 12)) * (1.5 + shared.uniform() / 2.0)]

@@ -4,6 +4,7 @@
 use formats::{e2m1, f16};
 
 use super::BLOCK;
+use crate::family::of_stretch;
 use crate::random::{Random, fill_chunks};
 use crate::{Family, Seed};
 
@@ -13,29 +14,66 @@ const CHUNK: usize = 1 << 13;
 /// A stream for what all blocks of a case share.
 const SHARED: u64 = u64::MAX;
 
+/// Elements of one family in `mixed`.
+const STRETCH: usize = 16 * BLOCK;
+
+/// What `mixed` has beside uniform values. Not `special`, whose amax is the same in every tensor.
+const OTHERS: [Family; 5] =
+    [Family::Normal, Family::Wide, Family::Ties, Family::Zeros, Family::Outliers];
+
+/// What all blocks of a case have in common.
+#[derive(Clone, Copy)]
+struct Tensor {
+    /// Where the last block begins.
+    last: usize,
+    /// There is no other block.
+    alone: bool,
+    exponent: i32,
+    /// In `mixed`, the factor of every value: nobody knows the tensor's amax before having read it.
+    factor: f32,
+}
+
 pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
-    let last = a.len().saturating_sub(BLOCK);
-    let alone = a.len() == BLOCK;
-    let shared = Random::new(seed, SHARED).between(-4, 4);
+    let mut shared = Random::new(seed, SHARED);
+    let tensor = Tensor {
+        last: a.len().saturating_sub(BLOCK),
+        alone: a.len() == BLOCK,
+        exponent: shared.between(-4, 4),
+        factor: 2f32.powi(shared.between(-6, 3)) * (1.5 + 0.5 * shared.uniform()),
+    };
     fill_chunks(seed, 0, a, CHUNK, |random, start, values| {
-        if family == Family::Uniform {
-            random.fill_bytes(bytemuck::cast_slice_mut(values));
-            values.iter_mut().for_each(|x| *x = uniform(*x));
-            return;
+        if family != Family::Mixed {
+            return draw(family, random, (start, tensor), values);
         }
-        for (index, block) in values.chunks_mut(BLOCK).enumerate() {
-            let is_last = start + index * BLOCK == last;
-            let floats = match family {
-                Family::Wide => wide(random),
-                Family::Ties => ties(random, shared, is_last),
-                Family::Zeros => zeros(random, alone),
-                Family::Outliers => outliers(random, is_last),
-                Family::Special => special(random),
-                _ => normal(random),
-            };
-            block.iter_mut().zip(floats).for_each(|(x, float)| *x = f16::encode(float));
+        for (index, stretch) in values.chunks_mut(STRETCH).enumerate() {
+            let family = of_stretch(random, &OTHERS);
+            draw(family, random, (start + index * STRETCH, tensor), stretch);
+            for x in stretch {
+                *x = f16::encode((f16::decode(*x) * tensor.factor).clamp(-f16::MAX, f16::MAX));
+            }
         }
     });
+}
+
+/// Values that begin at `start` of the tensor.
+fn draw(family: Family, random: &mut Random, (start, tensor): (usize, Tensor), values: &mut [u16]) {
+    if family == Family::Uniform {
+        random.fill_bytes(bytemuck::cast_slice_mut(values));
+        values.iter_mut().for_each(|x| *x = uniform(*x));
+        return;
+    }
+    for (index, block) in values.chunks_mut(BLOCK).enumerate() {
+        let is_last = start + index * BLOCK == tensor.last;
+        let floats = match family {
+            Family::Wide => wide(random),
+            Family::Ties => ties(random, tensor.exponent, is_last),
+            Family::Zeros => zeros(random, tensor.alone),
+            Family::Outliers => outliers(random, is_last),
+            Family::Special => special(random),
+            _ => normal(random),
+        };
+        block.iter_mut().zip(floats).for_each(|(x, float)| *x = f16::encode(float));
+    }
 }
 
 /// In [-1, 1) on a grid of 2^-10, from random bits: `torch.rand(…, dtype=float16) * 2 - 1`.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Seed;
 use crate::Sizes;
+use crate::random::{Random, fill_chunks};
 
 /// A way to draw inputs. The general ones hunt for the mistakes that uniform numbers hide; what
 /// each does exactly stands in the problem's `families.rs` and is told in its spec.
@@ -34,6 +36,9 @@ pub enum Family {
     Exact,
     /// One element of a row is not zero.
     OneHot,
+    /// Mostly the competition's own distribution, and in between stretches of the other families: for
+    /// the sizes that are timed, so that what holds for the competition's numbers alone is found out there.
+    Mixed,
 }
 
 impl Family {
@@ -51,8 +56,38 @@ impl Family {
             Family::Overflow => "overflow",
             Family::Exact => "exact",
             Family::OneHot => "one_hot",
+            Family::Mixed => "mixed",
         }
     }
+}
+
+/// One stretch of [`Family::Mixed`] in so many is of another family.
+const RARITY: u32 = 8;
+
+/// The family of the next stretch of [`Family::Mixed`].
+pub(crate) fn of_stretch(random: &mut Random, others: &[Family]) -> Family {
+    if random.below(RARITY) == 0 { random.pick(others) } else { Family::Uniform }
+}
+
+/// Scales that share a family in [`mix_scales`], and those of a chunk.
+const STRETCH: usize = 16;
+const CHUNK: usize = 1 << 10;
+
+/// Of a dequantizer's scale bytes that come from uniform values, gives some stretches scales of `codes` or
+/// `special`, as [`Family::Mixed`] has them.
+pub(crate) fn mix_scales(
+    seed: &Seed,
+    scales: &mut [u8],
+    draw: impl Fn(Family, &mut Random) -> u8 + Sync,
+) {
+    fill_chunks(seed, 1, scales, CHUNK, |random, _, chunk| {
+        for stretch in chunk.chunks_mut(STRETCH) {
+            match of_stretch(random, &[Family::Codes, Family::Special]) {
+                Family::Uniform => {}
+                family => stretch.iter_mut().for_each(|byte| *byte = draw(family, random)),
+            }
+        }
+    });
 }
 
 impl fmt::Display for Family {

@@ -21,6 +21,7 @@ mod evaluate;
 mod family;
 mod folders;
 mod formula;
+mod fresh;
 mod hypothesis;
 mod manifest;
 mod mixing;
@@ -49,6 +50,7 @@ pub use declared::{
 pub use evaluate::{EvaluateError, Evaluation, OwnData};
 pub use family::{CaseSpec, Family};
 pub use formula::{Formula, FormulaError};
+pub use fresh::{Fresh, Range};
 pub use manifest::{CaseGroup, Manifest, ManifestError, SpeedOfLight, Tolerance};
 pub use mixing::{Mixing, MixingRule};
 pub use parameter::{Direction, Element, Parameter};

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::formula::{Formula, FormulaError};
+use crate::fresh::Fresh;
 use crate::mixing::{MixingRule, RawMixing};
 use crate::parameter::{Direction, Parameter, RawParameter};
 use crate::{CaseSpec, Family, KnownBug, Sizes};
@@ -22,6 +23,8 @@ pub struct Manifest {
     pub signature: Vec<Parameter>,
     /// What `check` runs, in order.
     pub check: Vec<CaseGroup>,
+    /// What `check` runs beside that: sizes that nobody can list.
+    pub fresh: Option<Fresh>,
     /// What `bench` times.
     pub bench: CaseGroup,
     pub tolerance: Tolerance,
@@ -88,6 +91,7 @@ struct RawManifest {
     arch: String,
     signature: Vec<RawParameter>,
     check: Vec<CaseGroup>,
+    fresh: Option<Fresh>,
     bench: CaseGroup,
     tolerance: Tolerance,
     speed_of_light: RawSpeedOfLight,
@@ -118,6 +122,7 @@ impl Manifest {
             arch: raw.arch,
             signature: signature?,
             check: raw.check,
+            fresh: raw.fresh,
             bench: raw.bench,
             tolerance: raw.tolerance,
             speed_of_light: SpeedOfLight {
@@ -135,6 +140,10 @@ impl Manifest {
         }
         for group in manifest.check.iter().chain([&manifest.bench]) {
             group.sizes.iter().try_for_each(|sizes| manifest.validate(sizes))?;
+        }
+        if let Some(fresh) = &manifest.fresh {
+            let least = fresh.sizes.iter().map(|(name, range)| (name.as_str(), range.from));
+            manifest.validate(&Sizes::new(least).sorted_by(&names))?;
         }
         Ok(manifest)
     }

@@ -119,6 +119,14 @@ impl Problem {
         self.manifest.check.iter().flat_map(|group| group.cases()).collect()
     }
 
+    /// Of sizes that are not listed: these numbers choose them. A recording has none.
+    pub fn fresh_cases(&self, seed: &Seed) -> Vec<CaseSpec> {
+        match &self.truth {
+            TruthSource::Declared(Declared { reference: Reference::Recorded(_), .. }) => Vec::new(),
+            _ => self.manifest.fresh_cases(seed),
+        }
+    }
+
     /// What `bench` times.
     pub fn bench_cases(&self) -> Vec<CaseSpec> {
         self.manifest.bench.cases().collect()

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use judge::check::FRESH;
 use judge::report::{CaseReport, Verdict};
 
 use super::{
@@ -136,6 +137,9 @@ fn failure(case: &CaseReport, unit: &str, lines: usize) -> String {
 
 /// "128x256": the case's name without its family, and without its seed where it has one.
 fn size(case: &CaseReport) -> String {
+    if case.name.starts_with(FRESH) {
+        return FRESH.to_owned();
+    }
     let sizes: Vec<String> = case.sizes.iter().map(|(_, n)| n.to_string()).collect();
     sizes.join("x")
 }

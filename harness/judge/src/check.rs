@@ -1,4 +1,5 @@
-//! Proving a solution: every case of the check, then every size that the bench would time.
+//! Proving a solution: every case of the check, one of sizes that are drawn anew each time, then every size
+//! that the bench would time.
 
 use problems::{CaseSpec, Problem};
 
@@ -72,8 +73,12 @@ pub fn check(
 ) -> Result<Checked, Error> {
     let (cases, small) = cases(problem, bench);
     let all = cases.len();
-    let cases = selection.choose(cases, small)?;
-    let small = cases.iter().position(|case| bench.contains(case)).unwrap_or(cases.len());
+    let mut cases = selection.choose(problem, cases, small)?;
+    let listed = cases.iter().position(|case| bench.contains(case)).unwrap_or(cases.len());
+    let unlisted =
+        if selection.is_partial() { Vec::new() } else { fresh_cases(problem, selection)? };
+    let small = listed + unlisted.len();
+    cases.splice(listed..listed, unlisted);
 
     let mut checked = Checked {
         cases: Vec::new(),
@@ -87,8 +92,14 @@ pub fn check(
         if index == small && checked.verdict != Verdict::Accepted {
             break;
         }
-        emit(Event::CaseStarted { name: case.name(), index, count: cases.len() });
-        let trial = subject.hear(case, limits.case(problem, case))?;
+        let is_fresh = (listed..small).contains(&index);
+        let name = if is_fresh { format!("{FRESH} {}", case.family) } else { case.name() };
+        emit(Event::CaseStarted { name: name.clone(), index, count: cases.len() });
+        let mut trial = subject.hear(case, limits.case(problem, case))?;
+        trial.report.name = name;
+        if is_fresh && trial.report.verdict != Verdict::Accepted {
+            trial.report.is_of_fresh_sizes(case, checked.verdict == Verdict::Accepted);
+        }
         emit(Event::CaseFinished(Box::new(trial.report.clone())));
         let verdict = trial.report.verdict;
         if checked.verdict == Verdict::Accepted {
@@ -115,6 +126,19 @@ pub fn check(
     checked.passed = (checked.verdict == Verdict::Accepted && !selection.is_partial())
         .then_some(Passed { counted });
     Ok(checked)
+}
+
+/// What stands for the sizes in the name of a case whose sizes are fresh.
+pub const FRESH: &str = "fresh";
+
+/// The cases of sizes that the problem does not list.
+fn fresh_cases(problem: &Problem, selection: &Selection) -> Result<Vec<CaseSpec>, Error> {
+    let mut seed = problems::Seed::default();
+    match selection.data_seed {
+        Some(data_seed) => seed[..8].copy_from_slice(&data_seed.to_le_bytes()),
+        None => seed = crate::judge::fresh()?,
+    }
+    Ok(problem.fresh_cases(&seed))
 }
 
 /// Adds what was not said before.

@@ -544,7 +544,7 @@ fn arguments(problem: &Problem, scalars: &[ScalarValue]) -> Vec<Argument> {
     problem.manifest().signature.iter().filter_map(argument).collect()
 }
 
-fn fresh<const N: usize>() -> Result<[u8; N], Error> {
+pub(crate) fn fresh<const N: usize>() -> Result<[u8; N], Error> {
     crate::random::bytes().map_err(|error| {
         Error::machine(format!("/dev/urandom: {error}"), "run where /dev/urandom is readable")
     })

@@ -1,13 +1,14 @@
 //! Which cases of the check run, and from which inputs they are drawn.
 
-use problems::CaseSpec;
+use problems::{CaseSpec, Family, Problem};
 
 use crate::Error;
 
 /// The default is all of a problem's cases with inputs that nobody has seen.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// As typed: `32x32/ties`, `32x32` or `ties`. Empty: all.
+    /// As typed: `32x32/ties`, `32x32` or `ties`, and with a family also sizes that the problem does not
+    /// list. Empty: all.
     pub cases: Vec<String>,
     /// Of each input family the smallest case only, and none of the bench's sizes.
     pub quick: bool,
@@ -29,18 +30,21 @@ impl Selection {
     /// [`Error::Usage`] where a name fits no case.
     pub(crate) fn choose(
         &self,
+        problem: &Problem,
         cases: Vec<CaseSpec>,
         small: usize,
     ) -> Result<Vec<CaseSpec>, Error> {
+        let mut unlisted = Vec::new();
         for name in &self.cases {
             if !cases.iter().any(|case| fits(case, name)) {
-                return Err(unknown(name, &cases));
+                let case = case_of(problem, &cases, name);
+                unlisted.push(case.ok_or_else(|| unknown(name, &cases))?);
             }
         }
         let named = |case: &CaseSpec| {
             self.cases.is_empty() || self.cases.iter().any(|name| fits(case, name))
         };
-        let mut chosen: Vec<CaseSpec> = Vec::new();
+        let mut chosen: Vec<CaseSpec> = unlisted;
         for (index, case) in cases.into_iter().enumerate() {
             let repeated = || chosen.iter().any(|earlier| earlier.family == case.family);
             if named(&case) && !(self.quick && (index >= small || repeated())) {
@@ -57,6 +61,19 @@ fn fits(case: &CaseSpec, name: &str) -> bool {
         Some((wanted, of)) => wanted == sizes && of == family,
         None => name == sizes || name == family,
     }
+}
+
+/// A case of sizes that the problem allows but does not list.
+fn case_of(problem: &Problem, cases: &[CaseSpec], name: &str) -> Option<CaseSpec> {
+    let (sizes, family) = name.split_once(['/', ' '])?;
+    let known = |of: &Family| of.name() == family;
+    let family = cases.iter().map(|case| case.family).find(known)?;
+    let names = cases.first()?.sizes.iter().map(|(name, _)| name.to_owned());
+    let numbers = sizes.split('x').map(str::parse::<u64>);
+    let numbers = numbers.collect::<Result<Vec<_>, _>>().ok()?;
+    let named: Vec<_> = names.zip(numbers.iter().copied()).collect();
+    let sizes = problem.sizes(&named).ok().filter(|_| named.len() == numbers.len())?;
+    Some(CaseSpec { sizes, family })
 }
 
 fn unknown(name: &str, cases: &[CaseSpec]) -> Error {
@@ -91,7 +108,7 @@ mod tests {
         all.extend(bench);
         let cases = cases.iter().map(ToString::to_string).collect();
         let selection = Selection { cases, quick, data_seed: None };
-        Ok(selection.choose(all, small)?.iter().map(CaseSpec::name).collect())
+        Ok(selection.choose(problem, all, small)?.iter().map(CaseSpec::name).collect())
     }
 
     #[test]
@@ -101,6 +118,8 @@ mod tests {
         assert_eq!(chosen(&["32x32 ties"], false).unwrap(), both);
         assert!(chosen(&["ties"], false).unwrap().iter().all(|name| name.ends_with(" ties")));
         assert!(chosen(&["32x32"], false).unwrap().iter().all(|name| name.starts_with("32x32 ")));
+        assert_eq!(chosen(&["7x96/ties"], false).unwrap(), ["7x96 ties"], "none that is listed");
+        assert!(chosen(&["7x97/ties"], false).is_err(), "k is a multiple of 32");
         let Err(Error::Usage(message)) = chosen(&["7x7"], false) else { panic!("it exists") };
         assert!(message.contains("families uniform, normal"), "{message}");
     }

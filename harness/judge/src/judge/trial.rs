@@ -90,6 +90,18 @@ impl CaseReport {
         }
     }
 
+    /// Says which sizes these were, and whether those that the problem lists were all right.
+    pub(crate) fn is_of_fresh_sizes(&mut self, case: &CaseSpec, alone: bool) {
+        if alone && self.verdict == Verdict::WrongAnswer {
+            self.reasons.insert(0, "listed_sizes".to_owned());
+            self.explanation.insert(0, "right for the listed sizes, wrong for this one".to_owned());
+        }
+        let seed = self.data_seed.map(|seed| format!(" --data-seed {seed}")).unwrap_or_default();
+        let (sizes, family) = (&case.sizes, case.family);
+        self.explanation
+            .insert(0, format!("of size {sizes}: --case {sizes}/{family}{seed} repeats it"));
+    }
+
     pub(super) fn compare(&mut self, comparison: Comparison) {
         self.mismatches = comparison.mismatches;
         self.max_error = comparison.max_error;

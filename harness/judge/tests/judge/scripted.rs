@@ -82,7 +82,7 @@ fn check_does_not_time() {
     let report = desk.run(Stage::Check).expect("a report");
     assert_eq!(report.verdict, Verdict::Accepted);
     assert!(report.bench.is_empty() && report.geomean_us.is_none());
-    assert!(report.cases.iter().any(|case| case.name == "8192x4096 uniform"));
+    assert!(report.cases.iter().any(|case| case.name == "8192x4096 mixed"));
 }
 
 fn noise_beyond_measure_is_called_noisy() {
