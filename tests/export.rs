@@ -1,6 +1,6 @@
 //! `nibble export ATTEMPT --to tensara|gpu-mode`
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use crate::support::{Made, Nibble, Run, program};
 
@@ -33,18 +33,11 @@ fn gpu_mode_gets_a_submission_that_python_runs() {
     let nibble = Nibble::new(["export", "nvfp4_gemv/k.cu", "--to", "gpu-mode"])
         .args(["-o", "submission.py"])
         .file("nvfp4_gemv/k.cu", &source)
-        .file("stand_ins.py", program("stand_ins.py"))
         // As much of NVIDIA's header as host code needs.
-        .file("cuda_fp16.h", "struct __half { unsigned short bits; };\n");
+        .file("cuda_fp16.h", HALF);
     let run = nibble.run().code(0).stderr_is_empty().fits();
     insta::assert_snapshot!(run.screen());
-    let output = Command::new("python3")
-        .args(["-W", "error", "stand_ins.py"])
-        .current_dir(nibble.path())
-        .output()
-        .expect("python3");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let flags = String::from_utf8(output.stdout).expect("UTF-8");
+    let flags = python(&nibble.path(), "runs_gemv.py");
     assert!(flags.contains("-gencode=arch=compute_100a,code=sm_100a\n"), "{flags}");
     assert!(flags.ends_with("-maxrregcount=32\n-DROWS=4\n"), "{flags}");
 
@@ -52,6 +45,32 @@ fn gpu_mode_gets_a_submission_that_python_runs() {
     nibble.run().code(0).stderr_is_empty();
     let back = fs::read_to_string(nibble.path().join("nvfp4_gemv/back.cu")).expect("imported");
     assert_eq!(back, source);
+}
+
+#[test]
+fn gpu_mode_s_lists_become_arrays() {
+    let nibble = Nibble::new(["export", "nvfp4_group_gemm/k.cu", "--to", "gpu-mode"])
+        .args(["-o", "submission.py"])
+        .file("nvfp4_group_gemm/k.cu", program("reads_all_groups.cu"))
+        .file("cuda_fp16.h", HALF);
+    nibble.run().code(0).stderr_is_empty();
+    python(&nibble.path(), "runs_group_gemm.py");
+}
+
+const HALF: &str = "struct __half { unsigned short bits; };\n";
+
+/// Runs one of the programs with stand-ins for PyTorch; gives what it prints.
+fn python(folder: &Path, script: &str) -> String {
+    for file in ["stand_ins.py", script] {
+        fs::write(folder.join(file), program(file)).expect("a file");
+    }
+    let output = Command::new("python3")
+        .args(["-W", "error", script])
+        .current_dir(folder)
+        .output()
+        .expect("python3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 #[test]

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::random::Random;
-use crate::{CaseSpec, Family, Manifest, Seed, Sizes};
+use crate::sizes::entry;
+use crate::{CaseSpec, Family, Manifest, Parameter, Seed, Sizes};
 
 /// Bytes that a fresh case moves at most: it costs no more than the least of the timed sizes.
 const MOST_BYTES: f64 = 16e6;
@@ -29,7 +30,33 @@ const STREAM: u64 = u64::MAX;
 #[serde(deny_unknown_fields)]
 pub struct Fresh {
     pub families: Vec<Family>,
+    /// Where a size is one of each group's, each group draws its own.
     pub sizes: BTreeMap<String, Range>,
+}
+
+impl Fresh {
+    /// Sizes in the order of a signature, each of them chosen by `number` from its range.
+    pub(crate) fn sizes(
+        &self,
+        signature: &[Parameter],
+        mut number: impl FnMut(Range) -> u64,
+    ) -> Sizes {
+        let of = |name: &str| signature.iter().find(|parameter| parameter.name == name);
+        let has_groups = |name: &str| of(name).is_some_and(|parameter| parameter.each.is_some());
+        // How many groups there are comes before what each of them has.
+        let (lists, alone): (Vec<_>, Vec<_>) =
+            self.sizes.iter().partition(|(name, _)| has_groups(name));
+        let alone: Vec<_> =
+            alone.into_iter().map(|(name, &range)| (name.clone(), number(range))).collect();
+        let mut all = alone.clone();
+        let alone = Sizes::new(alone);
+        for (name, &range) in lists {
+            let groups = of(name).map_or(0, |parameter| parameter.count(&alone));
+            all.extend((0..groups).map(|group| (entry(name, group), number(range))));
+        }
+        let order: Vec<String> = signature.iter().map(|parameter| parameter.name.clone()).collect();
+        Sizes::new(all).sorted_by(&order)
+    }
 }
 
 /// A size: `from`, and whole steps on to at most `to`.
@@ -62,13 +89,10 @@ impl Manifest {
     pub(crate) fn fresh_cases(&self, seed: &Seed) -> Vec<CaseSpec> {
         let Some(fresh) = &self.fresh else { return Vec::new() };
         let mut random = Random::new(seed, STREAM);
-        let names: Vec<String> = self.signature.iter().map(|p| p.name.clone()).collect();
-        let mut draw = || {
-            let drawn = fresh.sizes.iter().map(|(name, range)| (name, range.draw(&mut random)));
-            Sizes::new(drawn.map(|(name, size)| (name.as_str(), size))).sorted_by(&names)
-        };
+        let mut draw = || fresh.sizes(&self.signature, |range| range.draw(&mut random));
+        let light = &self.speed_of_light;
         let fits = |sizes: &Sizes| {
-            let bytes = self.speed_of_light.bytes.evaluate(sizes);
+            let bytes = light.total(&light.bytes, sizes);
             bytes.is_ok_and(|bytes| bytes as f64 <= MOST_BYTES) && self.validate(sizes).is_ok()
         };
         let sizes = (0..DRAWS).map(|_| draw()).find(fits);
@@ -113,6 +137,16 @@ mod tests {
             assert!(drawn.contains(&size), "{drawn:?}");
         }
         assert!(drawn.iter().all(|size| [128, 256, 384].contains(size)), "{drawn:?}");
+    }
+
+    #[test]
+    fn each_group_has_sizes_of_its_own() {
+        let problem = crate::find("nvfp4_group_gemm").unwrap();
+        let drawn: Vec<_> = (0..40).flat_map(|n| problem.fresh_cases(&seed(n))).collect();
+        let differ = |case: &&CaseSpec| {
+            case.sizes.get("k.1").is_some_and(|k| case.sizes.get("k.0") != Some(k))
+        };
+        assert!(drawn.iter().filter(differ).count() > 5, "{drawn:?}");
     }
 
     #[test]

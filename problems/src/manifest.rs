@@ -7,6 +7,7 @@ use crate::formula::{Formula, FormulaError};
 use crate::fresh::Fresh;
 use crate::mixing::{MixingRule, RawMixing};
 use crate::parameter::{Direction, Parameter, RawParameter};
+use crate::sizes::entry;
 use crate::{CaseSpec, Family, KnownBug, Sizes};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +67,20 @@ pub struct Tolerance {
 pub struct SpeedOfLight {
     pub bytes: Formula,
     pub flops: Formula,
+    /// The size that counts the groups, where the formulas are for one of them.
+    pub each: Option<String>,
+}
+
+impl SpeedOfLight {
+    /// The formula's sum over the groups, or its value where there are none.
+    ///
+    /// # Errors
+    /// Sizes that the formula does not fit.
+    pub fn total(&self, formula: &Formula, sizes: &Sizes) -> Result<u64, FormulaError> {
+        let Some(groups) = &self.each else { return formula.evaluate(sizes) };
+        let groups = 0..sizes.get(groups).unwrap_or_default();
+        groups.map(|group| formula.evaluate(&sizes.of_group(group))).sum()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -105,6 +120,7 @@ struct RawManifest {
 struct RawSpeedOfLight {
     bytes: String,
     flops: String,
+    each: Option<String>,
 }
 
 impl Manifest {
@@ -128,6 +144,7 @@ impl Manifest {
             speed_of_light: SpeedOfLight {
                 bytes: Formula::parse(&raw.speed_of_light.bytes)?,
                 flops: Formula::parse(&raw.speed_of_light.flops)?,
+                each: raw.speed_of_light.each,
             },
             mixing: raw.mixing.map(MixingRule::try_from).transpose()?,
             known_bugs: raw.known_bug,
@@ -142,8 +159,7 @@ impl Manifest {
             group.sizes.iter().try_for_each(|sizes| manifest.validate(sizes))?;
         }
         if let Some(fresh) = &manifest.fresh {
-            let least = fresh.sizes.iter().map(|(name, range)| (name.as_str(), range.from));
-            manifest.validate(&Sizes::new(least).sorted_by(&names))?;
+            manifest.validate(&fresh.sizes(&manifest.signature, |range| range.from))?;
         }
         Ok(manifest)
     }
@@ -153,16 +169,24 @@ impl Manifest {
     /// # Errors
     /// What does not fit.
     pub fn validate(&self, sizes: &Sizes) -> Result<(), ManifestError> {
-        let names = || self.sizes().map(|parameter| parameter.name.as_str());
-        if !names().eq(sizes.iter().map(|(name, _)| name)) {
-            let expected = names().collect::<Vec<_>>().join(", ");
+        let given = sizes.iter().map(|(name, _)| name);
+        let counted = |parameter: &Parameter| parameter.count(sizes) <= sizes.iter().count() as u64;
+        if !self.sizes().all(counted) || !self.names(sizes).iter().map(String::as_str).eq(given) {
+            let name = |parameter: &Parameter| match &parameter.each {
+                None => parameter.name.clone(),
+                Some(groups) => format!("{} for each of {groups}", parameter.name),
+            };
+            let expected = self.sizes().map(name).collect::<Vec<_>>().join(", ");
             return Err(ManifestError::Sizes { sizes: sizes.clone(), expected });
         }
         for parameter in &self.signature {
-            parameter.len(sizes)?;
+            for own in parameter.sizes_of_each(sizes) {
+                parameter.len(&own)?;
+            }
         }
-        self.speed_of_light.bytes.evaluate(sizes)?;
-        self.speed_of_light.flops.evaluate(sizes)?;
+        let light = &self.speed_of_light;
+        light.total(&light.bytes, sizes)?;
+        light.total(&light.flops, sizes)?;
         Ok(())
     }
 
@@ -194,6 +218,15 @@ impl Manifest {
     /// The sizes among the parameters, in order.
     fn sizes(&self) -> impl Iterator<Item = &Parameter> {
         self.signature.iter().filter(|parameter| parameter.direction == Direction::Size)
+    }
+
+    /// The names of all sizes, entries of lists one by one, in order.
+    fn names(&self, sizes: &Sizes) -> Vec<String> {
+        let names = |parameter: &Parameter| match parameter.each {
+            None => vec![parameter.name.clone()],
+            Some(_) => (0..parameter.count(sizes)).map(|at| entry(&parameter.name, at)).collect(),
+        };
+        self.sizes().flat_map(names).collect()
     }
 
     /// The pointers among the parameters, in order.

@@ -61,6 +61,9 @@ pub struct Parameter {
     pub format: Format,
     /// Where the elements are codes: what scales them.
     pub scales: Option<Scales>,
+    /// The size that counts the groups, where there is one of these for each: an array on the host of
+    /// pointers to the device, or of sizes.
+    pub each: Option<String>,
 }
 
 impl Parameter {
@@ -72,14 +75,32 @@ impl Parameter {
     /// `const float*`, `uint8_t*`, `size_t`.
     pub fn c_type(&self) -> String {
         let element = self.element.c_name();
-        match self.direction {
+        let one = match self.direction {
             Direction::In => format!("const {element}*"),
             Direction::Out => format!("{element}*"),
             Direction::Scalar | Direction::Size => element.to_owned(),
+        };
+        match (&self.each, self.direction) {
+            (None, _) => one,
+            (Some(_), Direction::Size) => format!("const {one}*"),
+            (Some(_), _) => format!("{one} const*"),
         }
     }
 
-    /// Elements of the buffer at these sizes; 1 for a scalar.
+    /// How many there are at these sizes: one, or one for each group.
+    pub fn count(&self, sizes: &Sizes) -> u64 {
+        self.each.as_ref().map_or(1, |groups| sizes.get(groups).unwrap_or_default())
+    }
+
+    /// The sizes that each of them has.
+    pub fn sizes_of_each(&self, sizes: &Sizes) -> Vec<Sizes> {
+        match self.each {
+            None => vec![sizes.clone()],
+            Some(_) => (0..self.count(sizes)).map(|group| sizes.of_group(group)).collect(),
+        }
+    }
+
+    /// Elements of the buffer at these sizes, its group's where there are groups; 1 for a scalar.
     ///
     /// # Errors
     /// A shape that these sizes do not fit: see [`Formula::evaluate`].
@@ -105,6 +126,7 @@ pub(crate) struct RawParameter {
     shape: Vec<String>,
     format: Option<Format>,
     scales: Option<Scales>,
+    each: Option<String>,
 }
 
 fn size() -> Element {
@@ -123,11 +145,12 @@ impl TryFrom<RawParameter> for Parameter {
             Direction::Size => raw.element == Element::Usize && raw.shape.is_empty(),
         };
         let format = raw.format.unwrap_or(Format::of(raw.element));
+        let fits = fits && (raw.each.is_none() || raw.direction != Direction::Scalar);
         if !fits || !format.fits(raw.element) && raw.direction != Direction::Size {
             return Err(ManifestError::Parameter { name: raw.name });
         }
         let shape = raw.shape.iter().map(|text| Formula::parse(text)).collect::<Result<_, _>>()?;
-        let RawParameter { name, direction, element, scales, .. } = raw;
-        Ok(Parameter { name, direction, element, shape, format, scales })
+        let RawParameter { name, direction, element, scales, each, .. } = raw;
+        Ok(Parameter { name, direction, element, shape, format, scales, each })
     }
 }

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::declared::{Declared, Reference};
+use crate::sizes::entry;
 use crate::{
-    CaseSpec, Comparison, Direction, Element, Expected, Manifest, ManifestError, Mixing, Poison,
-    ReferenceError, ReferenceKernel, ReferenceKernels, Seed, Sizes,
+    CaseSpec, Comparison, Direction, Element, Expected, Manifest, ManifestError, Mixing, Parameter,
+    Poison, ReferenceError, ReferenceKernel, ReferenceKernels, Seed, Sizes,
 };
+
+/// Groups that one number may give a size to: what is typed must not ask for memory without end.
+const MOST_GROUPS: u64 = 1024;
 
 /// One folder of `problems/`.
 pub struct Problem {
@@ -132,33 +136,47 @@ impl Problem {
         self.manifest.bench.cases().collect()
     }
 
-    /// These sizes, in the signature's order.
+    /// These sizes, in the signature's order. A number for what each group has one of is every group's.
     ///
     /// # Errors
     /// Sizes that the problem does not have, or that its shapes do not fit.
     pub fn sizes(&self, named: &[(String, u64)]) -> Result<Sizes, ManifestError> {
-        let named = Sizes::new(named.iter().map(|(name, size)| (name.as_str(), *size)));
+        let named = Sizes::new(named.iter().cloned());
+        let of_each = |(name, size): (&str, u64)| {
+            let parameter = self.manifest.signature.iter().find(|known| known.name == name);
+            let groups = parameter.filter(|known| known.each.is_some()).map(|p| p.count(&named));
+            match groups.filter(|groups| *groups <= MOST_GROUPS) {
+                Some(groups) => (0..groups).map(|group| (entry(name, group), size)).collect(),
+                None => vec![(name.to_owned(), size)],
+            }
+        };
+        let named = Sizes::new(named.iter().flat_map(of_each).collect::<Vec<_>>());
         let order = self.manifest.signature.iter().map(|parameter| parameter.name.clone());
         let sizes = named.sorted_by(&order.collect::<Vec<_>>());
         self.manifest.validate(&sizes)?;
         Ok(sizes)
     }
 
-    /// The buffers of a call, in the signature's order.
+    /// The buffers of a call, in the signature's order, and where there is one for each group, in the
+    /// groups' order.
     ///
     /// # Errors
     /// Sizes that the problem does not have, or that its shapes do not fit.
     pub fn buffers(&self, sizes: &Sizes) -> Result<Vec<BufferSpec>, ManifestError> {
         self.manifest.validate(sizes)?;
-        let spec = |parameter: &crate::Parameter| {
-            Ok(BufferSpec {
-                name: parameter.name.clone(),
-                direction: parameter.direction,
-                element: parameter.element,
-                bytes: parameter.len(sizes)?.saturating_mul(parameter.element.bytes()) as usize,
-            })
-        };
-        self.manifest.buffers().map(spec).collect()
+        let mut buffers = Vec::new();
+        for parameter in self.manifest.buffers() {
+            for (group, own) in parameter.sizes_of_each(sizes).iter().enumerate() {
+                let name = match parameter.each {
+                    None => parameter.name.clone(),
+                    Some(_) => format!("{}[{group}]", parameter.name),
+                };
+                let bytes = parameter.len(own)?.saturating_mul(parameter.element.bytes()) as usize;
+                let Parameter { direction, element, .. } = *parameter;
+                buffers.push(BufferSpec { name, direction, element, bytes });
+            }
+        }
+        Ok(buffers)
     }
 
     /// Draws the inputs of a case in place, on all cores; the result depends on case and seed only.
@@ -182,12 +200,16 @@ impl Problem {
         case: &CaseSpec,
         mut floats: impl Iterator<Item = f32>,
     ) -> Vec<ScalarValue> {
-        let scalar = |parameter: &crate::Parameter| match parameter.direction {
-            Direction::In | Direction::Out => None,
-            Direction::Size => case.sizes.get(&parameter.name).map(ScalarValue::Size),
-            Direction::Scalar => floats.next().map(ScalarValue::F32),
+        let scalars = |parameter: &Parameter| match parameter.direction {
+            Direction::In | Direction::Out => Vec::new(),
+            Direction::Size => {
+                let own = parameter.sizes_of_each(&case.sizes);
+                let one = |own: &Sizes| own.get(&parameter.name).map(ScalarValue::Size);
+                own.iter().filter_map(one).collect()
+            }
+            Direction::Scalar => floats.next().map(ScalarValue::F32).into_iter().collect(),
         };
-        self.manifest.signature.iter().filter_map(scalar).collect()
+        self.manifest.signature.iter().flat_map(scalars).collect()
     }
 
     /// What a right solution writes. `kernels` runs the reference if it is a kernel.
@@ -270,7 +292,8 @@ impl Problem {
     /// # Errors
     /// Sizes that the formula does not fit.
     pub fn bytes(&self, sizes: &Sizes) -> Result<f64, ManifestError> {
-        Ok(self.manifest.speed_of_light.bytes.evaluate(sizes)? as f64)
+        let light = &self.manifest.speed_of_light;
+        Ok(light.total(&light.bytes, sizes)? as f64)
     }
 
     /// Arithmetic operations that any solution must do at these sizes.
@@ -278,7 +301,8 @@ impl Problem {
     /// # Errors
     /// Sizes that the formula does not fit.
     pub fn flops(&self, sizes: &Sizes) -> Result<f64, ManifestError> {
-        Ok(self.manifest.speed_of_light.flops.evaluate(sizes)? as f64)
+        let light = &self.manifest.speed_of_light;
+        Ok(light.total(&light.flops, sizes)? as f64)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `nibble bench FILE…`: check, then time; no record.
 
 use judge::Stage;
+use problems::Sizes;
 
 use super::solve::{self, Shown};
 use crate::{
@@ -15,13 +16,15 @@ pub fn run(bench: &Bench, config: &Config) -> Result<Exit> {
     solve::each(&bench.solve, &how, config, |_, report| Ok(Shown::of(report)))
 }
 
-/// `m=8192,k=8192`; whether the problem has such sizes is its own to say.
+/// `m=8192,k=8192`, or `m=96+128,g=2` where there is one for each group; whether the problem has
+/// such sizes is its own to say.
 pub fn size(typed: &str) -> Result<Vec<(String, u64)>> {
     let part = |part: &str| {
         let (name, size) = part.split_once('=')?;
-        Some((name.trim().to_owned(), size.trim().parse().ok().filter(|size| *size > 0)?))
+        Sizes::typed(name.trim(), size)
     };
-    typed.split(',').map(part).collect::<Option<_>>().ok_or_else(|| {
+    let parts: Option<Vec<_>> = typed.split(',').map(part).collect();
+    parts.map(|parts| parts.concat()).ok_or_else(|| {
         Failure::usage(format!("`{typed}` is not a size")).next("write it like m=8192,k=8192")
     })
 }

@@ -13,7 +13,7 @@
 //! The tensors' shapes begin with the row and end with the batch, but their memory is that of the
 //! problem's page: batch outermost, k innermost. So addresses are all that must be passed.
 
-use problems::Problem;
+use problems::{Parameter, Problem};
 use toolchain::directive::{Directives, check_flag};
 
 use super::{Exported, Imported, Outgoing, python};
@@ -51,9 +51,7 @@ pub fn export(solution: &Outgoing<'_>) -> Result<Exported> {
         .replace("{flags}", &listed(&flags, arch))
         .replace("{declaration}", &declaration(problem))
         .replace("{binding}", &binding(problem))
-        .replace("{tuple}", &tensors(problem).join(", "))
-        .replace("{addresses}", &addresses(problem))
-        .replace("{sizes}", &sizes(problem))
+        .replace("{call}", &call(problem))
         .replace("{module}", &format!("nibble_{}", &hash(solution.source)[..12]))
         // Last, so that nothing in it is taken for a place to fill.
         .replace("{solution}", &python::literal(solution.source));
@@ -98,31 +96,75 @@ fn binding(problem: &Problem) -> String {
     format!("\n{} {{\n    solution(\n{casts});\n}}\n", declaration(problem))
 }
 
-/// The sizes, in the signature's order, as the tensors' shapes tell them.
-fn sizes(problem: &Problem) -> String {
-    let names = problem.manifest().signature.iter().map(|parameter| parameter.name.as_str());
+/// What `custom_kernel` does with the task's data.
+fn call(problem: &Problem) -> String {
+    let signature = &problem.manifest().signature;
+    match signature.iter().any(|parameter| parameter.each.is_some()) {
+        true => call_with_groups(signature),
+        false => call_with_tensors(signature),
+    }
+}
+
+/// The task's tuple is the signature's buffers; the tensors' shapes tell the sizes.
+fn call_with_tensors(signature: &[Parameter]) -> String {
+    let buffers = signature.iter().filter(|parameter| parameter.is_buffer());
+    let tensors: Vec<String> = buffers.map(task_name).collect();
     // b, or the first of several.
-    let b = tensors(problem).into_iter().find(|name| name.starts_with('b')).unwrap_or_default();
-    let told = names.filter_map(|name| match name {
-        "m" => Some("a.shape[0]".to_owned()),
-        "n" => Some(format!("{b}.shape[0]")),
-        "k" => Some("2 * a.shape[1]".to_owned()),
-        "l" => Some("a.shape[2]".to_owned()),
-        _ => None,
-    });
-    told.map(|size| format!("        {size},\n")).collect()
+    let b = tensors.iter().find(|name| name.starts_with('b')).map_or("", String::as_str);
+    let argument = |parameter: &Parameter| match parameter.name.as_str() {
+        "m" => "a.shape[0]".to_owned(),
+        "n" => format!("{b}.shape[0]"),
+        "k" => "2 * a.shape[1]".to_owned(),
+        "l" => "a.shape[2]".to_owned(),
+        _ => format!("{}.data_ptr()", task_name(parameter)),
+    };
+    let arguments: Vec<String> = signature.iter().map(argument).collect();
+    format!(
+        "    {} = data\n    module.launch(\n        {},\n    )\n    return c\n",
+        tensors.join(", "),
+        arguments.join(",\n        ")
+    )
 }
 
-/// The task's names of the buffers, in the order of its tuple, which is the signature's.
-fn tensors(problem: &Problem) -> Vec<String> {
-    let buffers = problem.manifest().buffers();
-    buffers.map(|parameter| parameter.name.replace("_blocked", "_permuted")).collect()
+/// The task's data are lists with an entry for each group. `solution` takes arrays on the host, which
+/// live until it returns.
+fn call_with_groups(signature: &[Parameter]) -> String {
+    let mut lists = Vec::new();
+    let argument = |parameter: &Parameter| {
+        if parameter.each.is_none() {
+            return "len(tensors)".to_owned();
+        }
+        lists.push(match parameter.is_buffer() {
+            true => format!("[one.data_ptr() for one in {}]", task_name(parameter)),
+            false => parameter.name.clone(),
+        });
+        format!("arrays[{}].buffer_info()[0]", lists.len() - 1)
+    };
+    let arguments: Vec<String> = signature.iter().map(argument).collect();
+    GROUPS
+        .replace("{lists}", &lists.join(",\n        "))
+        .replace("{arguments}", &arguments.join(",\n        "))
 }
 
-/// "        a.data_ptr(),\n        …"
-fn addresses(problem: &Problem) -> String {
-    let tensors = tensors(problem);
-    tensors.iter().map(|name| format!("        {name}.data_ptr(),\n")).collect()
+const GROUPS: &str = "    from array import array
+
+    tensors, _, permuted, sizes = data
+    a, b, c = zip(*tensors)
+    sfa_permuted, sfb_permuted = zip(*permuted)
+    m, n, k, _ = zip(*sizes)
+    lists = [
+        {lists},
+    ]
+    arrays = [array(\"q\", one) for one in lists]
+    module.launch(
+        {arguments},
+    )
+    return list(c)
+";
+
+/// What the task calls a buffer.
+fn task_name(parameter: &Parameter) -> String {
+    parameter.name.replace("_blocked", "_permuted")
 }
 
 const TEMPLATE: &str = r#"#!POPCORN leaderboard {problem}
@@ -149,11 +191,7 @@ module = load_inline(
 
 
 def custom_kernel(data: input_t) -> output_t:
-    {tuple} = data
-    module.launch(
-{addresses}{sizes}    )
-    return c
-"#;
+{call}"#;
 
 /// Takes the solution out of a `submission.py`: of the strings in it, the one that defines
 /// `solution`; and of the flags, those that nibble allows.

@@ -140,8 +140,7 @@ fn size(case: &CaseReport) -> String {
     if case.name.starts_with(FRESH) {
         return FRESH.to_owned();
     }
-    let sizes: Vec<String> = case.sizes.iter().map(|(_, n)| n.to_string()).collect();
-    sizes.join("x")
+    problems::Sizes::new(case.sizes.iter().cloned()).to_string()
 }
 
 fn severity(verdict: Verdict) -> u8 {

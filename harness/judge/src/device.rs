@@ -44,12 +44,16 @@ pub struct Buffer {
 }
 
 /// One argument of `solution`, in the signature's order.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Argument {
     /// Index into the buffers.
     Buffer(usize),
     Size(u64),
     Float(f32),
+    /// The address of an array, on the host, of the addresses of these buffers.
+    Buffers(Vec<usize>),
+    /// The address of an array, on the host, of these sizes.
+    Sizes(Vec<u64>),
 }
 
 /// What came of one call of `solution`.

@@ -208,7 +208,7 @@ impl Judge {
             library: self.docket.library.clone(),
             ordinal: self.docket.target.gpu().unwrap_or_default(),
             buffers: buffers.into_iter().map(|buffer| (buffer.name, buffer.bytes)).collect(),
-            arguments: arguments(self.docket.problem, &content.scalars),
+            arguments: arguments(self.docket.problem, case, &content.scalars),
             contents,
         })
     }
@@ -283,7 +283,7 @@ impl Judge {
             shared.upload(*index, bytes.as_slice());
         }
 
-        let call = match self.call(&shared, arguments(problem, &content.scalars), limit) {
+        let call = match self.call(&shared, arguments(problem, case, &content.scalars), limit) {
             Ok(call) => call,
             Err(failure) => {
                 report.bury(self.autopsy(&failure, Phase::Calling));
@@ -531,15 +531,28 @@ fn deviceless(lost: Lost) -> Failure {
 }
 
 /// The arguments of the call, in the signature's order.
-fn arguments(problem: &Problem, scalars: &[ScalarValue]) -> Vec<Argument> {
+fn arguments(problem: &Problem, case: &CaseSpec, scalars: &[ScalarValue]) -> Vec<Argument> {
     let mut scalars = scalars.iter();
     let mut buffer = 0..;
-    let argument = |parameter: &problems::Parameter| match parameter.direction {
-        Direction::In | Direction::Out => buffer.next().map(Argument::Buffer),
-        Direction::Scalar | Direction::Size => scalars.next().map(|scalar| match *scalar {
-            ScalarValue::F32(value) => Argument::Float(value),
-            ScalarValue::Size(size) => Argument::Size(size),
-        }),
+    let argument = |parameter: &problems::Parameter| {
+        let groups = parameter.count(&case.sizes) as usize;
+        match (parameter.direction, parameter.each.is_some()) {
+            (Direction::In | Direction::Out, false) => buffer.next().map(Argument::Buffer),
+            (Direction::In | Direction::Out, true) => {
+                Some(Argument::Buffers(buffer.by_ref().take(groups).collect()))
+            }
+            (_, true) => {
+                let size = |scalar: &ScalarValue| match *scalar {
+                    ScalarValue::Size(size) => Some(size),
+                    ScalarValue::F32(_) => None,
+                };
+                Some(Argument::Sizes(scalars.by_ref().take(groups).filter_map(size).collect()))
+            }
+            (_, false) => scalars.next().map(|scalar| match *scalar {
+                ScalarValue::F32(value) => Argument::Float(value),
+                ScalarValue::Size(size) => Argument::Size(size),
+            }),
+        }
     };
     problem.manifest().signature.iter().filter_map(argument).collect()
 }

@@ -1,6 +1,6 @@
 //! Which cases of the check run, and from which inputs they are drawn.
 
-use problems::{CaseSpec, Family, Problem};
+use problems::{CaseSpec, Family, Problem, Sizes};
 
 use crate::Error;
 
@@ -68,11 +68,11 @@ fn case_of(problem: &Problem, cases: &[CaseSpec], name: &str) -> Option<CaseSpec
     let (sizes, family) = name.split_once(['/', ' '])?;
     let known = |of: &Family| of.name() == family;
     let family = cases.iter().map(|case| case.family).find(known)?;
-    let names = cases.first()?.sizes.iter().map(|(name, _)| name.to_owned());
-    let numbers = sizes.split('x').map(str::parse::<u64>);
-    let numbers = numbers.collect::<Result<Vec<_>, _>>().ok()?;
-    let named: Vec<_> = names.zip(numbers.iter().copied()).collect();
-    let sizes = problem.sizes(&named).ok().filter(|_| named.len() == numbers.len())?;
+    let names = cases.first()?.sizes.names();
+    let numbers: Vec<&str> = sizes.split('x').collect();
+    let parts = names.iter().zip(&numbers).map(|(name, numbers)| Sizes::typed(name, numbers));
+    let named = parts.collect::<Option<Vec<_>>>()?.concat();
+    let sizes = problem.sizes(&named).ok().filter(|_| names.len() == numbers.len())?;
     Some(CaseSpec { sizes, family })
 }
 

@@ -90,6 +90,9 @@ pub(crate) fn declare(texts: &Texts, found: Found) -> Result<Problem, String> {
             return Err(format!("problem.toml: `{family}` is not drawn without Rust; {known} are"));
         }
     }
+    if manifest.signature.iter().any(|parameter| parameter.each.is_some()) {
+        return Err("problem.toml: groups, `each`, are for problems in Rust".to_owned());
+    }
     if !manifest.signature.iter().any(|parameter| parameter.direction == Direction::Out) {
         return Err("problem.toml: the signature has no output".to_owned());
     }

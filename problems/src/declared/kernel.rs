@@ -81,6 +81,7 @@ impl ReferenceKernel {
                 shape: Vec::new(),
                 format: Format::U8,
                 scales: None,
+                each: None,
             });
         }
         let manifest: &'static Manifest = Box::leak(Box::new(longer));

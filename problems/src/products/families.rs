@@ -255,7 +255,7 @@ pub(crate) fn set(codes: &mut [u8; BLOCK / 2], element: usize, code: u8) {
     formats::pack::set(codes, element, code);
 }
 
-/// Copies batches of scales of `rows` rows into the 128x4 layout; the pads are left zero.
+/// Copies batches of scales of `rows` rows into the 128x4 layout; the pads are left as they are.
 pub(crate) fn block(plain: &[u8], rows: usize, columns: usize, blocked: &mut [u8]) {
     let batches = blocked.chunks_mut(swizzle::padded_len(rows, columns));
     for (plain, blocked) in plain.chunks(rows * columns).zip(batches) {

@@ -60,13 +60,26 @@ impl Entry {
 
     /// Calls `solution` with its buffers at these addresses.
     pub fn call(&self, addresses: &[u64], arguments: &[Argument]) {
+        // What the arguments that are arrays point to.
+        let arrays: Vec<Vec<u64>> = arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Buffers(indices) => indices.iter().map(|&at| addresses[at]).collect(),
+                Argument::Sizes(sizes) => sizes.clone(),
+                Argument::Buffer(_) | Argument::Size(_) | Argument::Float(_) => Vec::new(),
+            })
+            .collect();
         let values: Vec<u64> = arguments
             .iter()
-            .map(|argument| match *argument {
+            .zip(&arrays)
+            .map(|(argument, array)| match *argument {
                 Argument::Buffer(index) => addresses[index],
                 Argument::Size(size) => size,
                 // The low half of the little-endian word.
                 Argument::Float(float) => u64::from(float.to_bits()),
+                Argument::Buffers(_) | Argument::Sizes(_) => {
+                    array.as_ptr().expose_provenance() as u64
+                }
             })
             .collect();
         let pointers: Vec<*const c_void> =
