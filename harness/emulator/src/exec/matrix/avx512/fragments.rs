@@ -122,8 +122,8 @@ impl Fragments {
         [of_a, of_b]: [Element; 2],
         Operands { a, b, .. }: &Operands,
     ) -> Option<(&Left, &Right)> {
-        let left = &mut self.left[place(a, 4) % KEPT[0]];
-        let right = &mut self.right[place(b, 2) % KEPT[1]];
+        let left = &mut self.left[place(a, 4, KEPT[0])];
+        let right = &mut self.right[place(b, 2, KEPT[1])];
         // SAFETY: by the contract.
         let ready = unsafe {
             (left.origin.is(of_a, a) || left.fill::<KIND>(of_a, a))
@@ -133,7 +133,9 @@ impl Fragments {
     }
 }
 
-/// A number for fragments of `size` registers each, the next one for those that follow them.
-fn place(registers: &[*const Register], size: usize) -> usize {
-    registers.first().map_or(0, |&register| register as usize / (128 * size))
+/// Which of `kept` is for fragments of `size` registers. As many that follow each other, or that leave room
+/// for as much again between them, as registers of sparse products do, have different ones.
+fn place(registers: &[*const Register], size: usize, kept: usize) -> usize {
+    let number = registers.first().map_or(0, |&register| register as usize / (128 * size));
+    (number ^ (number / kept)) % kept
 }
