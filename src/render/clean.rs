@@ -60,9 +60,14 @@ fn harmless(c: char) -> bool {
 fn style(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-    // Blinking, reversed and concealed text would be a stranger's.
-    let hides = parameters[..end].split(';').any(|one| matches!(one, "5" | "6" | "7" | "8"));
-    (parameters[end..].starts_with('m') && !hides).then_some(2 + end + 1)
+    // No other may hide what follows it: concealed, blinking, black on black.
+    let shows = |one: &str| match one.parse() {
+        Ok(0u32..=2 | 4 | 22 | 24 | 31..=36 | 39) => true,
+        Ok(_) => false,
+        Err(_) => one.is_empty(),
+    };
+    (parameters[end..].starts_with('m') && parameters[..end].split(';').all(shows))
+        .then_some(2 + end + 1)
 }
 
 /// What stands for a character that is not printed: U+2400 on has a picture for each of ASCII's.
@@ -86,6 +91,11 @@ mod tests {
         );
         assert_eq!(clean("a\u{202e}b\u{9b}c\u{7f}"), "a\u{fffd}b\u{fffd}c␡");
         assert_eq!(clean("hidden \x1b[8mtext\x1b[1;8m"), "hidden ␛[8mtext␛[1;8m");
+        for hidden in
+            ["\x1b[08m", "\x1b[1;007m", "\x1b[30;40m", "\x1b[38;5;0m", "\x1b[99999999999m"]
+        {
+            assert!(clean(hidden).starts_with('␛'), "{hidden:?}");
+        }
         assert_eq!(clean("cut off \x1b["), "cut off ␛[");
     }
 
@@ -99,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_it_may_obey_stays() {
-        let styled = "\x1b[1m\x1b[31mé\x1b[0m\n\tλ 😀";
+        let styled = "\x1b[1m\x1b[31mé\x1b[0m\n\tλ 😀 \x1b[1;36mx\x1b[m";
         assert_eq!(clean(styled), styled);
         assert!(matches!(clean("plain\n"), Cow::Borrowed(_)));
         assert_eq!(clean("two\r\nlines"), "two\r\nlines");
