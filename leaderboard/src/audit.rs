@@ -78,7 +78,7 @@ impl Store {
         let mut attempts = 0;
         let root = self.attempts();
         findings.extend(self.strays(&root, |name| {
-            name.starts_with('.') || check_problem_name(name).is_ok() && root.join(name).is_dir()
+            name.starts_with('.') || check_problem_name(name).is_ok() && is_folder(&root.join(name))
         })?);
         for problem in self.problems()? {
             let folder = root.join(&problem);
@@ -151,6 +151,11 @@ impl Store {
         };
         Some(Finding { path, flaw: Flaw::Index(wrong) })
     }
+}
+
+/// A link to a folder is none.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// All that is wrong with the attempt in `path`, and its summary if it can be read.

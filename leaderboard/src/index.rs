@@ -13,11 +13,14 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::Summary;
 use crate::incoming::Incoming;
+use crate::{Summary, file};
 
 /// Raised whenever [`Summary`] changes its meaning.
 const FORMAT: u32 = 3;
+
+/// Bytes of an index: those of a million attempts.
+const LARGEST: u64 = 1 << 30;
 
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -48,7 +51,9 @@ impl From<&Metadata> for Stamp {
 
 /// The entries, in the order of their ids.
 pub(crate) fn load(path: &Path) -> Result<Vec<Entry>, String> {
-    let content = fs::read(path).map_err(|error| error.to_string())?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let content = file::read(folder, name, LARGEST).map_err(|error| error.to_string())?;
     let end = content.iter().position(|byte| *byte == b'\n').ok_or("no first line")?;
     let header: Header =
         serde_json::from_slice(&content[..end]).map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Store, Summary};
+use crate::{Error, Store, Summary, file};
 
 const NAME: &str = "board.toml";
 
@@ -62,12 +62,16 @@ impl Store {
     /// [`Error::Manifest`] with its line, where it cannot be read.
     pub fn manifest(&self) -> Result<Manifest, Error> {
         let path = self.root().join(NAME);
-        let text = match fs::read_to_string(&path) {
+        // The board itself may be named by a link: whoever asks has chosen it.
+        let read =
+            fs::canonicalize(self.root()).and_then(|root| file::read(&root, NAME, file::LARGEST));
+        let text = match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Manifest::default());
             }
-            text => text.map_err(|error| Error::io("read", &path, self.root(), error))?,
+            read => read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other)),
         };
+        let text = text.map_err(|error| Error::io("read", &path, self.root(), error))?;
         toml::from_str(&text).map_err(|error| {
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;

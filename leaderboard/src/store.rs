@@ -150,7 +150,9 @@ impl Store {
         for entry in entries {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().into_string().unwrap_or_default();
-            if check_problem_name(&name).is_ok() && entry.path().is_dir() {
+            // A link to a folder is none: see `file`.
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if check_problem_name(&name).is_ok() && is_folder {
                 names.push(name);
             }
         }

@@ -45,6 +45,10 @@ impl Solution {
     pub fn attempt(id: &AttemptId, config: &Config) -> Result<Self> {
         let store = Store::at(config.leaderboard()?);
         let attempt = store.attempt(id)?;
+        if leaderboard::attempt::source_hash(&store.source(id)?) != attempt.source_hash {
+            let why = format!("the source of attempt {id} is not the one that was recorded");
+            return Err(Failure::usage(why).next("`nibble verify` names what was changed"));
+        }
         let folder = store.folder(id).ok_or_else(|| {
             Failure::machine(format!("attempt {id} went away while it was looked at"))
         })?;

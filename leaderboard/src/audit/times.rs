@@ -20,10 +20,12 @@ pub(super) fn contradiction(outcome: &Outcome, samples: &[Samples]) -> Option<St
     if !close(geomean.us, mean) {
         return Some(format!("a mean of {} us, where its sizes have {mean} us", geomean.us));
     }
-    outcome.sizes.iter().find_map(|size| of_size(size, samples))
+    outcome.sizes.iter().find_map(|size| {
+        of_size(size).or_else(|| of_samples(size, samples).filter(|_| !outcome.modelled))
+    })
 }
 
-fn of_size(size: &Size, samples: &[Samples]) -> Option<String> {
+fn of_size(size: &Size) -> Option<String> {
     let Size { name, median, sol_us, sol_percent, .. } = size;
     let us = median.us;
     if !close(*sol_percent, 100.0 * sol_us / us) {
@@ -31,15 +33,23 @@ fn of_size(size: &Size, samples: &[Samples]) -> Option<String> {
             "{name}: {sol_percent} % of the speed of light, {sol_us} us, in {us} us"
         ));
     }
-    if us < LIGHT * sol_us {
-        return Some(format!("{name}: {us} us, where the speed of light takes {sol_us} us"));
+    (us < LIGHT * sol_us)
+        .then(|| format!("{name}: {us} us, where the speed of light takes {sol_us} us"))
+}
+
+/// A median is one of several processes' medians, so all that is sure is that it lies among the samples.
+fn of_samples(Size { name, median, .. }: &Size, samples: &[Samples]) -> Option<String> {
+    let us = median.us;
+    let taken = samples.iter().find(|one| one.size == *name);
+    let taken = taken.map_or(&[][..], |one| &one.samples_us);
+    if taken.is_empty() {
+        return Some(format!("{name}: a median of {us} us of no samples"));
     }
-    let taken = samples.iter().find(|one| one.size == *name).map(|one| &one.samples_us[..])?;
     let (least, most) = taken
         .iter()
         .fold((f64::INFINITY, 0f64), |(least, most), &us| (least.min(us), most.max(us)));
     let within = (least * (1.0 - ROUNDING)..=most * (1.0 + ROUNDING)).contains(&us);
-    (!taken.is_empty() && !within)
+    (!within)
         .then(|| format!("{name}: a median of {us} us, of samples from {least} us to {most} us"))
 }
 

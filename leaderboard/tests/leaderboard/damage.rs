@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use leaderboard::attempt::{Size, Time};
+use leaderboard::attempt::{Samples, Size, Time};
 use leaderboard::{Attempt, Defect, Error, Finding, Flaw, FormatVersion, Store};
 use proptest::prelude::*;
 
@@ -256,5 +256,23 @@ fn an_edited_time_contradicts_the_rest() {
     assert!(edited(1.6, |_| {}, 8.0).contains("50 % of the speed of light"));
     let percent = |size: &mut Size| size.sol_percent = 100.0 * size.sol_us / size.median.us;
     assert!(edited(1.6, percent, 8.0).contains("where the speed of light takes 5 us"));
-    assert!(edited(6.4, percent, 16.0).contains("a median of 6.4 us, of samples from 10 us"));
+    // A modelled time has no samples that it could lie outside of.
+    let measured = |modelled: bool, samples: Vec<Samples>| {
+        let mut submission = submission();
+        submission.outcome.modelled = modelled;
+        submission.samples = samples;
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        store.record(submission).unwrap();
+        flaws(&store).iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    let of = |size: &str, us: [f64; 2]| Samples { size: size.into(), samples_us: us.to_vec() };
+    let sizes = submission().outcome.sizes;
+    let near: Vec<_> = sizes.iter().map(|one| of(&one.name, [one.median.us, 99.0])).collect();
+    assert_eq!(measured(false, near.clone()), "");
+    let mut far = near;
+    far[0].samples_us = vec![98.0, 99.0];
+    assert!(measured(false, far.clone()).contains("of samples from 98 us to 99 us"));
+    assert!(measured(false, Vec::new()).contains("of no samples"));
+    assert_eq!(measured(true, far), "");
 }
