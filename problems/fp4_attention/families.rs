@@ -4,9 +4,9 @@ use crate::folders::mxfp4_quantize::{BLOCK, families::ties};
 use crate::random::{Random, fill_chunks};
 use crate::{CaseSpec, Family, Seed};
 
-/// One query in so many of `mixed` has scores whose exponentials are infinite unless the largest is
-/// subtracted.
-const LOUD: u32 = 16;
+/// Two queries in so many of `mixed` have scores whose exponentials are infinite unless the largest is
+/// subtracted. One of the two is a key: its largest score does not follow from its length.
+const LOUD: u32 = 32;
 
 /// Rows that one stream of random numbers draws.
 const CHUNK: usize = 64;
@@ -53,27 +53,30 @@ pub(super) fn fill(case: &CaseSpec, seed: &Seed, inputs: &mut [&mut [u8]]) {
         Family::Outliers => blocks(values, |block| outlier(random, block)),
         Family::Identity => values[row % columns] = 16.0,
         Family::Overflow => overflow(random, columns, values),
-        Family::Mixed => {
-            random.fill_normal(values);
-            if is_q && random.below(LOUD) == 0 {
-                values.iter_mut().for_each(|x| *x *= 64.0);
-            }
-        }
         _ => random.fill_normal(values),
     };
     // Row numbers within the head, so that query r and key r are the same row of the identity.
     rows(1, k, &|random, row, values| draw(random, row % size("seq_k"), false, values));
-    if case.family == Family::Overflow {
-        let per_head = (size("seq_q"), size("seq_k"));
-        let k = &*k;
-        rows(0, q, &|_, row, values| {
-            let (head, row) = (row / per_head.0, row % per_head.0);
-            let key = head * per_head.1 + row % per_head.1;
-            values.copy_from_slice(&k[key * columns..(key + 1) * columns]);
-        });
-    } else {
-        rows(0, q, &|random, row, values| draw(random, row % size("seq_q"), true, values));
-    }
+    let per_head = (size("seq_q"), size("seq_k"));
+    let k = &*k;
+    // One of the keys of the query's head.
+    let copy = |row: usize, key: usize, values: &mut [f32]| {
+        let key = row / per_head.0 * per_head.1 + key;
+        values.copy_from_slice(&k[key * columns..(key + 1) * columns]);
+    };
+    rows(0, q, &|random, row, values| match case.family {
+        Family::Overflow => copy(row, row % per_head.0 % per_head.1, values),
+        Family::Mixed => {
+            random.fill_normal(values);
+            match random.below(LOUD) {
+                0 => copy(row, random.below(per_head.1 as u32) as usize, values),
+                1 => {}
+                _ => return,
+            }
+            values.iter_mut().for_each(|x| *x *= 64.0);
+        }
+        _ => draw(random, row % per_head.0, true, values),
+    });
 }
 
 fn blocks(values: &mut [f32], draw: impl FnMut(&mut [f32])) {

@@ -29,8 +29,39 @@ struct Tensor {
     /// There is no other block.
     alone: bool,
     exponent: i32,
-    /// In `mixed`, the factor of every value: nobody knows the tensor's amax before having read it.
+    mixed: Mixed,
+}
+
+/// What makes amax of `mixed` a number that nobody knows before having read the whole tensor: one value
+/// stands out, anywhere, by as much as it likes.
+#[derive(Clone, Copy)]
+struct Mixed {
+    /// Of every value.
     factor: f32,
+    /// No other value is larger.
+    limit: f32,
+    peak: f32,
+    peak_at: usize,
+}
+
+impl Mixed {
+    fn draw(random: &mut Random, len: usize) -> Mixed {
+        let factor = 2f32.powi(random.between(-6, 3)) * (1.5 + 0.5 * random.uniform());
+        let limit = factor * 2f32.powi(random.between(3, 9));
+        let peak = limit * (1.0 + random.uniform().abs()) * random.sign();
+        let peak_at = random.below(u32::try_from(len).unwrap_or(u32::MAX)) as usize;
+        Mixed { factor, limit, peak, peak_at }
+    }
+
+    /// What the value `x` at `index` becomes.
+    fn value(self, random: &mut Random, index: usize, x: f32) -> f32 {
+        let x = x * self.factor;
+        match x.abs() <= self.limit {
+            _ if index == self.peak_at => self.peak,
+            true => x,
+            false => self.limit * random.uniform(),
+        }
+    }
 }
 
 pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
@@ -39,17 +70,17 @@ pub(crate) fn fill(family: Family, seed: &Seed, a: &mut [u16]) {
         last: a.len().saturating_sub(BLOCK),
         alone: a.len() == BLOCK,
         exponent: shared.between(-4, 4),
-        factor: 2f32.powi(shared.between(-6, 3)) * (1.5 + 0.5 * shared.uniform()),
+        mixed: Mixed::draw(&mut shared, a.len()),
     };
     fill_chunks(seed, 0, a, CHUNK, |random, start, values| {
         if family != Family::Mixed {
             return draw(family, random, (start, tensor), values);
         }
         for (index, stretch) in values.chunks_mut(STRETCH).enumerate() {
-            let family = of_stretch(random, &OTHERS);
-            draw(family, random, (start + index * STRETCH, tensor), stretch);
-            for x in stretch {
-                *x = f16::encode((f16::decode(*x) * tensor.factor).clamp(-f16::MAX, f16::MAX));
+            let (family, start) = (of_stretch(random, &OTHERS), start + index * STRETCH);
+            draw(family, random, (start, tensor), stretch);
+            for (x, index) in stretch.iter_mut().zip(start..) {
+                *x = f16::encode(tensor.mixed.value(random, index, f16::decode(*x)));
             }
         }
     });
