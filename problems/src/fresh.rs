@@ -74,24 +74,35 @@ fn one() -> u64 {
 }
 
 impl Range {
+    /// Whether there is anything to draw.
+    pub(crate) fn is_some(self) -> bool {
+        1 <= self.from && self.from <= self.to && 1 <= self.step
+    }
+
     /// Each order of magnitude is as likely as the others.
     fn draw(self, random: &mut Random) -> u64 {
-        let step = self.step.max(1);
-        let most = self.to.saturating_sub(self.from) / step;
+        let Range { from, to, step } = self;
+        let most = (to - from) / step;
         let share = f64::from(random.uniform().abs());
         let steps = ((most + 2) as f64).powf(share) - 1.0;
-        self.from + (steps as u64).min(most) * step
+        from + (steps as u64).min(most) * step
     }
 }
 
 impl Manifest {
-    /// The cases of sizes that these numbers choose; none where the problem says no ranges.
+    /// The cases of sizes that these numbers choose; none where the problem says no ranges, or ranges with
+    /// hardly a size that fits.
     pub(crate) fn fresh_cases(&self, seed: &Seed) -> Vec<CaseSpec> {
         let Some(fresh) = &self.fresh else { return Vec::new() };
         let mut random = Random::new(seed, STREAM);
         let mut draw = || fresh.sizes(&self.signature, |range| range.draw(&mut random));
         let light = &self.speed_of_light;
+        let listed = self.check.iter().chain([&self.bench]).flat_map(|group| &group.sizes);
+        let listed: Vec<&Sizes> = listed.collect();
         let fits = |sizes: &Sizes| {
+            if listed.contains(&sizes) {
+                return false;
+            }
             let bytes = light.total(&light.bytes, sizes);
             bytes.is_ok_and(|bytes| bytes as f64 <= MOST_BYTES) && self.validate(sizes).is_ok()
         };
@@ -121,7 +132,9 @@ mod tests {
             assert!(fresh.len() >= 40, "{}", problem.name());
             let distinct: std::collections::HashSet<_> = fresh.iter().map(|c| &c.sizes).collect();
             assert!(distinct.len() > 10, "{}: {distinct:?}", problem.name());
+            let listed: Vec<_> = [problem.check_cases(), problem.bench_cases()].concat();
             for case in &fresh {
+                assert!(listed.iter().all(|known| known.sizes != case.sizes), "{case:?}");
                 assert!(problem.bytes(&case.sizes).unwrap() <= MOST_BYTES, "{case:?}");
                 assert!(problem.buffers(&case.sizes).is_ok(), "{case:?}");
             }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::formula::{Formula, FormulaError};
-use crate::fresh::Fresh;
+use crate::fresh::{Fresh, Range};
 use crate::mixing::{MixingRule, RawMixing};
 use crate::parameter::{Direction, Parameter, RawParameter};
 use crate::sizes::entry;
@@ -93,6 +93,13 @@ pub enum ManifestError {
     Parameter { name: String },
     #[error("parameter `{name}`: `{of}` with a block of at least 1 must be its scales")]
     Scales { name: String, of: String },
+    #[error(
+        "`[fresh]`: no `{name}` from {} to {} in steps of {}",
+        range.from, range.to, range.step
+    )]
+    Range { name: String, range: Range },
+    #[error("sizes {sizes}: a size is at least 1")]
+    Zero { sizes: Sizes },
     #[error("sizes {sizes} do not name the signature's sizes in order: {expected}")]
     Sizes { sizes: Sizes, expected: String },
 }
@@ -156,15 +163,31 @@ impl Manifest {
             group.sizes.iter_mut().for_each(|sizes| *sizes = sizes.sorted_by(&names));
         }
         for group in manifest.check.iter().chain([&manifest.bench]) {
-            group.sizes.iter().try_for_each(|sizes| manifest.validate(sizes))?;
+            group.sizes.iter().try_for_each(|sizes| manifest.validate_own(sizes))?;
         }
         if let Some(fresh) = &manifest.fresh {
+            for (name, range) in &fresh.sizes {
+                if !range.is_some() {
+                    return Err(ManifestError::Range { name: name.clone(), range: *range });
+                }
+            }
             manifest.validate(&fresh.sizes(&manifest.signature, |range| range.from))?;
         }
         Ok(manifest)
     }
 
-    /// Whether these sizes fit the problem: the right names, and every shape and formula evaluates.
+    /// Whether a case may have these sizes. A reference's kernel takes numbers besides, which may be 0.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn validate_own(&self, sizes: &Sizes) -> Result<(), ManifestError> {
+        match sizes.iter().any(|(_, size)| size == 0) {
+            true => Err(ManifestError::Zero { sizes: sizes.clone() }),
+            false => self.validate(sizes),
+        }
+    }
+
+    /// Whether these sizes fit the signature: the right names, and every shape and formula evaluates.
     ///
     /// # Errors
     /// What does not fit.
@@ -250,10 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn ranges_that_hold_nothing_are_refused() {
+        for (right, wrong) in [("from = 1,", "from = 0,"), ("to = 4096", "to = 0")] {
+            assert!(GOOD.contains(right));
+            let error = Manifest::parse(&GOOD.replace(right, wrong)).unwrap_err();
+            assert!(matches!(error, ManifestError::Range { .. }), "{error}");
+        }
+    }
+
+    #[test]
     fn sizes_must_fit_the_shapes() {
         let manifest = Manifest::parse(GOOD).expect("a good manifest");
         let error = manifest.validate(&Sizes::new([("m", 4), ("k", 48)])).unwrap_err();
         assert_eq!(error.to_string(), "`k/32`: 48 is not a multiple of 32 for 4x48");
+        let error = manifest.validate_own(&Sizes::new([("m", 0), ("k", 64)])).unwrap_err();
+        assert_eq!(error.to_string(), "sizes 0x64: a size is at least 1");
         let error = manifest.validate(&Sizes::new([("k", 64), ("m", 4)])).unwrap_err();
         assert!(error.to_string().contains("in order: m, k"), "{error}");
     }

@@ -153,7 +153,7 @@ impl Problem {
         let named = Sizes::new(named.iter().flat_map(of_each).collect::<Vec<_>>());
         let order = self.manifest.signature.iter().map(|parameter| parameter.name.clone());
         let sizes = named.sorted_by(&order.collect::<Vec<_>>());
-        self.manifest.validate(&sizes)?;
+        self.manifest.validate_own(&sizes)?;
         Ok(sizes)
     }
 

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use judge::check::FRESH;
 use judge::report::{CaseReport, Verdict};
 
 use super::{
@@ -135,12 +134,12 @@ fn failure(case: &CaseReport, unit: &str, lines: usize) -> String {
     text
 }
 
-/// "128x256": the case's name without its family, and without its seed where it has one.
+/// "128x256": the case's name without its family; "fresh" where nobody knows the sizes beforehand.
 fn size(case: &CaseReport) -> String {
-    if case.name.starts_with(FRESH) {
-        return FRESH.to_owned();
+    match case.fresh {
+        true => "fresh".to_owned(),
+        false => problems::Sizes::new(case.sizes.iter().cloned()).to_string(),
     }
-    problems::Sizes::new(case.sizes.iter().cloned()).to_string()
 }
 
 fn severity(verdict: Verdict) -> u8 {

@@ -67,6 +67,7 @@ struct Case<'a> {
     reasons: &'a [String],
     seconds: f64,
     data_seed: Option<u64>,
+    fresh: bool,
 }
 
 impl<'a> Case<'a> {
@@ -83,6 +84,7 @@ impl<'a> Case<'a> {
             reasons: &case.reasons,
             seconds: case.seconds,
             data_seed: case.data_seed,
+            fresh: case.fresh,
         }
     }
 }

@@ -131,6 +131,7 @@ fn case(m: u64, k: u64, family: &str, verdict: Verdict) -> CaseReport {
         reasons: Vec::new(),
         seconds: 0.1,
         data_seed: Some(7),
+        fresh: false,
     }
 }
 

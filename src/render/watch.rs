@@ -91,6 +91,9 @@ fn mended(before: &Report, now: &Report) -> String {
 fn failed_so(before: &Report, case: &CaseReport) -> bool {
     case.verdict == Verdict::Accepted
         || before.cases.iter().any(|old| {
-            old.name == case.name && old.verdict == case.verdict && old.reasons == case.reasons
+            // Fresh sizes are others each time.
+            let same = old.name == case.name
+                || (old.fresh, &old.family) == (case.fresh, &case.family) && case.fresh;
+            same && old.verdict == case.verdict && old.reasons == case.reasons
         })
 }

@@ -78,6 +78,8 @@ pub fn check(
     let unlisted =
         if selection.is_partial() { Vec::new() } else { fresh_cases(problem, selection)? };
     let small = listed + unlisted.len();
+    let no_fresh =
+        unlisted.is_empty() && !selection.is_partial() && problem.manifest().fresh.is_some();
     cases.splice(listed..listed, unlisted);
 
     let mut checked = Checked {
@@ -92,13 +94,18 @@ pub fn check(
         if index == small && checked.verdict != Verdict::Accepted {
             break;
         }
-        let is_fresh = (listed..small).contains(&index);
-        let name = if is_fresh { format!("{FRESH} {}", case.family) } else { case.name() };
-        emit(Event::CaseStarted { name: name.clone(), index, count: cases.len() });
+        emit(Event::CaseStarted { name: case.name(), index, count: cases.len() });
         let mut trial = subject.hear(case, limits.case(problem, case))?;
-        trial.report.name = name;
-        if is_fresh && trial.report.verdict != Verdict::Accepted {
-            trial.report.is_of_fresh_sizes(case, checked.verdict == Verdict::Accepted);
+        trial.report.fresh = (listed..small).contains(&index);
+        let alone = trial.report.fresh && checked.verdict == Verdict::Accepted;
+        let like = cases[..listed].last().filter(|_| alone);
+        if let (Some(like), Verdict::WrongAnswer) = (like, trial.report.verdict) {
+            // The family may be one that no listed size was checked with.
+            let like = CaseSpec { family: case.family, ..like.clone() };
+            if subject.hear(&like, limits.case(problem, &like))?.report.verdict == Verdict::Accepted
+            {
+                trial.report.only_listed_sizes_are_right(&like);
+            }
         }
         emit(Event::CaseFinished(Box::new(trial.report.clone())));
         let verdict = trial.report.verdict;
@@ -120,6 +127,11 @@ pub fn check(
         checked.verdict = Verdict::RuntimeError;
         checked.message = Some(complaint);
     }
+    if no_fresh {
+        let none =
+            "no sizes but the listed ones were checked: the ranges of [fresh] have few that fit";
+        checked.warnings.push(none.to_owned());
+    }
     if selection.is_partial() {
         checked.warnings.push(format!("{} of {all} cases were run: this is no proof", cases.len()));
     }
@@ -127,9 +139,6 @@ pub fn check(
         .then_some(Passed { counted });
     Ok(checked)
 }
-
-/// What stands for the sizes in the name of a case whose sizes are fresh.
-pub const FRESH: &str = "fresh";
 
 /// The cases of sizes that the problem does not list.
 fn fresh_cases(problem: &Problem, selection: &Selection) -> Result<Vec<CaseSpec>, Error> {

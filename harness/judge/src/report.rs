@@ -66,6 +66,8 @@ pub struct CaseReport {
     /// What its inputs were drawn from: with `--data-seed` they are drawn again. Absent where nothing
     /// was drawn.
     pub data_seed: Option<u64>,
+    /// Its sizes are on none of the problem's lists, and others each time.
+    pub fresh: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

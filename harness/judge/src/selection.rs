@@ -2,7 +2,7 @@
 
 use problems::{CaseSpec, Family, Problem, Sizes};
 
-use crate::Error;
+use crate::{Error, memory};
 
 /// The default is all of a problem's cases with inputs that nobody has seen.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,9 @@ impl Selection {
         let mut unlisted = Vec::new();
         for name in &self.cases {
             if !cases.iter().any(|case| fits(case, name)) {
-                let case = case_of(problem, &cases, name);
-                unlisted.push(case.ok_or_else(|| unknown(name, &cases))?);
+                let case = case_of(problem, &cases, name).ok_or_else(|| unknown(name, &cases))?;
+                memory::fits(problem, &case.sizes)?;
+                unlisted.push(case);
             }
         }
         let named = |case: &CaseSpec| {

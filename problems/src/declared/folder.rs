@@ -84,7 +84,9 @@ pub(crate) fn declare(texts: &Texts, found: Found) -> Result<Problem, String> {
         format!("problem.toml: the tolerance's unit `{}` is none of {known}", tolerance.unit)
     })?;
     let recorded = matches!(found, Found::Recorded(_));
-    for family in manifest.check.iter().chain([&manifest.bench]).flat_map(|group| &group.families) {
+    let groups = manifest.check.iter().chain([&manifest.bench]).map(|group| &group.families);
+    let families = groups.chain(manifest.fresh.as_ref().map(|fresh| &fresh.families)).flatten();
+    for family in families {
         if !recorded && !FAMILIES.contains(family) {
             let known = FAMILIES.map(|family| family.name()).join(", ");
             return Err(format!("problem.toml: `{family}` is not drawn without Rust; {known} are"));

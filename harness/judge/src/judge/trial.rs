@@ -50,6 +50,7 @@ pub(crate) fn blank(case: &CaseSpec, verdict: Verdict) -> CaseReport {
         reasons: Vec::new(),
         seconds: 0.0,
         data_seed: None,
+        fresh: false,
     }
 }
 
@@ -90,16 +91,12 @@ impl CaseReport {
         }
     }
 
-    /// Says which sizes these were, and whether those that the problem lists were all right.
-    pub(crate) fn is_of_fresh_sizes(&mut self, case: &CaseSpec, alone: bool) {
-        if alone && self.verdict == Verdict::WrongAnswer {
-            self.reasons.insert(0, "listed_sizes".to_owned());
-            self.explanation.insert(0, "right for the listed sizes, wrong for this one".to_owned());
-        }
-        let seed = self.data_seed.map(|seed| format!(" --data-seed {seed}")).unwrap_or_default();
-        let (sizes, family) = (&case.sizes, case.family);
-        self.explanation
-            .insert(0, format!("of size {sizes}: --case {sizes}/{family}{seed} repeats it"));
+    /// A case like it, of a listed size, was right.
+    pub(crate) fn only_listed_sizes_are_right(&mut self, like: &CaseSpec) {
+        self.reasons.insert(0, "listed_sizes".to_owned());
+        let why =
+            format!("every listed size was right, {} too, and this one is wrong", like.name());
+        self.explanation.insert(0, why);
     }
 
     pub(super) fn compare(&mut self, comparison: Comparison) {
