@@ -33,6 +33,8 @@ pub enum MemorySpace {
     Local,
     Constant,
     Param,
+    /// Of the tensor cores, reached by `tcgen05` only.
+    Tensor,
 }
 
 /// An array that an address misses, and by how much.
@@ -137,6 +139,24 @@ pub enum FaultKind {
     SumsInFlight {
         access: Access,
     },
+    /// Columns of tensor memory that `tcgen05` still works with, before the mbarrier of its `commit` was waited for;
+    /// [`Fault::other`] says where it was asked to.
+    TensorInFlight {
+        access: Access,
+        /// They were to be freed.
+        frees: bool,
+        columns: [u32; 2],
+    },
+    /// A block has ended, and these columns of tensor memory are allocated still.
+    TensorNotFreed {
+        columns: [u32; 2],
+    },
+    /// Columns of tensor memory that a product needs, and nobody has written or asked to be written.
+    TensorUndefined {
+        /// What is in them: "sums".
+        what: String,
+        columns: [u32; 2],
+    },
     /// A value that matters was made from what nobody wrote.
     Undefined {
         used: Use,
@@ -154,8 +174,10 @@ pub enum Other {
     Thread,
     /// A copy that the block has started, and not waited for.
     Copy,
-    /// A product of the tensor cores that nobody has waited for.
+    /// A product of `wgmma` that nobody has waited for.
     Product,
+    /// One of `tcgen05`, or its copy to tensor memory.
+    TensorProduct,
     /// Another block of the launch.
     Block,
 }
@@ -234,6 +256,9 @@ impl FaultKind {
             Self::Race { with: Other::Block, .. } => "race_between_blocks",
             Self::Race { .. } => "race",
             Self::SumsInFlight { .. } => "sums_in_flight",
+            Self::TensorInFlight { .. } => "tensor_memory_in_flight",
+            Self::TensorNotFreed { .. } => "tensor_memory_not_freed",
+            Self::TensorUndefined { .. } => "undefined",
             Self::Undefined { .. } => "undefined",
         }
     }

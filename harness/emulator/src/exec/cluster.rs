@@ -8,7 +8,7 @@ use super::Core;
 use super::cta::{Cta, Turn};
 use super::grid::Launch;
 use super::standstill::{self, Standstill};
-use super::tcgen05::Pipe;
+use super::tcgen05::{Pipe, TensorMemory};
 use crate::fault::FaultKind;
 
 pub struct Cluster {
@@ -83,7 +83,9 @@ impl Cluster {
             }
         }
         if ended {
-            return (Turn::Ended, 0);
+            return self
+                .has_not_freed(core)
+                .map_or((Turn::Ended, 0), |rank| (Turn::Fault { warp: 0 }, rank));
         }
         if self.ctas.iter().all(|cta| cta.has_arrived(self.phase)) {
             self.phase += 1;
@@ -98,6 +100,20 @@ impl Cluster {
         }
         let stuck = self.ctas.iter().position(Cta::waits).unwrap_or(0);
         (self.ctas[stuck].deadlock(core), stuck)
+    }
+
+    /// All have ended. Where the launch is sanitized, the rank of one that left tensor memory allocated
+    /// (PTX ISA 9.7.16.7.1).
+    fn has_not_freed(&mut self, core: &mut Core) -> Option<usize> {
+        core.sanitizer.as_ref()?;
+        let held = |(rank, memory): (usize, &TensorMemory)| Some((rank, memory.held()?));
+        let (rank, (columns, ip)) = core.tensor.memories.iter().enumerate().find_map(held)?;
+        // Shown where it was allocated: behind the end there is no place.
+        let block =
+            core.program.blocks.iter().position(|block| (block.first..block.end).contains(&ip));
+        self.ctas[rank].warps[0].at = (block.unwrap_or(0) as u32, ip);
+        core.stop(FaultKind::TensorNotFreed { columns }, 0);
+        Some(rank)
     }
 
     #[cold]

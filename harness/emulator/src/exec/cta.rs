@@ -130,6 +130,9 @@ impl Cta {
     pub fn turn(&mut self, core: &mut Core, phase: u64, number: u64) -> Turn {
         if let Some(sanitizer) = &mut core.sanitizer {
             sanitizer.block = self.order.take();
+            if let Some(block) = &mut sanitizer.block {
+                block.products_done(&core.tensor.queue);
+            }
             sanitizer.grid.enter(number);
         }
         let turn = self.run(core, phase);

@@ -32,6 +32,7 @@ impl MemorySpace {
             Self::Local => "local",
             Self::Constant => "constant",
             Self::Param => "parameter",
+            Self::Tensor => "tensor",
         }
     }
 }
@@ -105,6 +106,11 @@ impl Fault {
                         "wgmma is still reading: nobody waited for its group (wgmma.wait_group)"
                             .to_owned()
                     }
+                    Other::TensorProduct => {
+                        "tcgen05 is still reading: nobody waited at the mbarrier of a \
+                                             tcgen05.commit behind it"
+                            .to_owned()
+                    }
                     Other::Copy => "a copy is still writing: nobody waited for it".to_owned(),
                     Other::Block => {
                         format!("another block {done} in the same launch: nothing orders the two")
@@ -116,6 +122,25 @@ impl Fault {
                 "{kernel} {} a register that wgmma has not written its sums to yet: wgmma.commit_group and \
                  wgmma.wait_group come first",
                 access.verb()
+            ),
+            FaultKind::TensorInFlight { access, frees, columns: [first, last] } => {
+                let does = if *frees { "frees" } else { access.verb() };
+                let how = match access {
+                    Access::Read => "has not written yet",
+                    _ => "still works with",
+                };
+                format!(
+                    "{kernel} {does} columns {first} to {last} of tensor memory that tcgen05 {how}: a wait at \
+                     the mbarrier of a tcgen05.commit comes first"
+                )
+            }
+            FaultKind::TensorNotFreed { columns: [first, last] } => format!(
+                "{kernel} ends with columns {first} to {last} of tensor memory allocated: tcgen05.dealloc \
+                 frees them, and the next block waits for that"
+            ),
+            FaultKind::TensorUndefined { what, columns: [first, last] } => format!(
+                "{kernel} finds {what} in columns {first} to {last} of tensor memory, which nobody has \
+                 written"
             ),
             FaultKind::Undefined { used, space, near } => {
                 let place = near.as_ref().map(Near::place).unwrap_or_default();
@@ -148,6 +173,7 @@ impl Fault {
             let what = match &self.kind {
                 FaultKind::Race { with: Other::Copy, .. } => "the copy began at".to_owned(),
                 FaultKind::Race { earlier, .. } => format!("the other one {} at", earlier.done()),
+                FaultKind::TensorInFlight { .. } => "it was asked to at".to_owned(),
                 FaultKind::DivisionByZero { .. } => "the division is at".to_owned(),
                 FaultKind::AbsentLane { .. } => "the shuffle is at".to_owned(),
                 _ => "it was read at".to_owned(),

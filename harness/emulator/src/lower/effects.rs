@@ -26,9 +26,14 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         Kind::Shuffle(_) => Deed::Shuffle,
         Kind::Vote(_) | Kind::AcrossLanes(_) | Kind::Mma(_) | Kind::WmmaMultiply(_) => Deed::Across,
         Kind::Wgmma(_) | Kind::WgmmaWait(_) => Deed::Sums,
+        Kind::TensorMemory(_) if flat.has("ld") && !op.list.is_empty() => Deed::TensorLoad,
         Kind::WarpBarrier(_) => Deed::WarpSync,
         Kind::Fence(_) => Deed::Fence,
-        Kind::CopyAsync(_) | Kind::StoreAsync(_) | Kind::Bulk(_) | Kind::Tensor(_) => Deed::Copy,
+        Kind::CopyAsync(_)
+        | Kind::StoreAsync(_)
+        | Kind::Bulk(_)
+        | Kind::Tensor(_)
+        | Kind::TryCancel(_) => Deed::Copy,
         Kind::Lanes(..) => of_lanes(flat.opcode, flat.modifiers),
         Kind::Compare(..)
         | Kind::ComparePair

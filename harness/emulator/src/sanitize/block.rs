@@ -14,6 +14,7 @@ use super::lanes::Lanes;
 use super::operands::Operands;
 use super::shapes::{Footprint, Shape, Stretch, words_around};
 use super::waiting::Waiting;
+use crate::exec::tcgen05::Queue;
 use crate::fault::Access;
 
 /// Times by agent.
@@ -290,6 +291,13 @@ impl Block {
         })
     }
 
+    /// Of what the tensor cores were asked for, only what waits in the queue has operands to read.
+    pub fn products_done(&mut self, queue: &Queue) {
+        if !self.operands.is_empty() {
+            self.operands.done(queue);
+        }
+    }
+
     /// Note an access by a lane of a warp, or by the copy unit in its name. The earlier access that it
     /// races with, and its warp and lane.
     pub fn note(&mut self, now: Party, offset: u64, bytes: u64, access: Access) -> Option<Clash> {
@@ -360,7 +368,7 @@ impl Block {
             let thread = (agent as usize != unit).then_some((agent, then.who() & 31));
             let time = then.time();
             let at_once = agent == now.warp && time == epoch.time() && then.ip() == Some(now.ip);
-            Some(Clash { access, ip: then.ip(), thread, at_once, product: false })
+            Some(Clash { access, ip: then.ip(), thread, at_once, product: None })
         };
         for later in 0..lanes {
             for (word, mask) in words(offset + u64::from(later) * bytes, bytes) {

@@ -1,5 +1,6 @@
 //! Who does something in a CTA, and who did before.
 
+use super::operands::Until;
 use crate::fault::Access;
 
 /// Who accesses, and how.
@@ -23,5 +24,5 @@ pub struct Clash {
     /// Another lane of the same warp, in the same instruction.
     pub at_once: bool,
     /// By the tensor cores, for a product that nobody has waited for.
-    pub product: bool,
+    pub product: Option<Until>,
 }

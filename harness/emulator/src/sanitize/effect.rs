@@ -37,6 +37,8 @@ pub enum Deed {
     Fence,
     /// A copy by a unit of its own.
     Copy,
+    /// `tcgen05.ld`, which says itself what it finds that nobody wrote.
+    TensorLoad,
     /// Makes sums of `wgmma`, or waits for some.
     Sums,
 }

@@ -1,6 +1,7 @@
 //! From a finding to a fault.
 
 use super::clash::Clash;
+use super::operands::Until;
 use super::{Deed, Rule, Sanitizer};
 use crate::exec::Core;
 use crate::fault::{Access, FaultKind, MemorySpace, Near, Other, Use};
@@ -47,7 +48,8 @@ impl Sanitizer {
         let Accessed { space, bytes, access, lane, .. } = here;
         let (bytes, earlier) = (bytes as u32, clash.access);
         let with = match clash.thread {
-            _ if clash.product => Other::Product,
+            _ if matches!(clash.product, Some(Until::Group(_))) => Other::Product,
+            _ if clash.product.is_some() => Other::TensorProduct,
             Some(_) => Other::Thread,
             None => Other::Copy,
         };
@@ -60,7 +62,7 @@ impl Sanitizer {
     pub(super) fn lanes_disagree(&mut self, core: &mut Core, here: Accessed, other: u32) {
         let ip = Some(self.ip);
         let thread = Some((self.warp, other));
-        let clash = Clash { access: Access::Write, ip, thread, at_once: true, product: false };
+        let clash = Clash { access: Access::Write, ip, thread, at_once: true, product: None };
         self.race_in_block(core, here, &clash);
     }
 
@@ -99,6 +101,12 @@ impl Sanitizer {
         if asked.is_some_and(|effect| effect.deed == Deed::Shuffle) {
             self.earlier = Some(Earlier { ip: source, thread: None, cta: None });
             core.stop(FaultKind::AbsentLane { used }, lane);
+            return;
+        }
+        if asked.is_some_and(|effect| effect.deed == Deed::TensorLoad) {
+            self.earlier = Some(Earlier { ip: source, thread: None, cta: None });
+            let space = Some(MemorySpace::Tensor);
+            core.stop(FaultKind::Undefined { used, space, near: None }, lane);
             return;
         }
         let read = self.reads.get(&source).cloned();

@@ -62,7 +62,7 @@ mod whole;
 pub use block::Block;
 pub use effect::{Deed, Effect, Touch};
 pub use fault::Earlier;
-pub use operands::Operand;
+pub use operands::{Operand, Until};
 pub use registers::Registers;
 pub use rule::Rule;
 pub use watch::{after, before, leaving, matters, met, quiet, range};
@@ -136,11 +136,11 @@ impl Sanitizer {
         }
     }
 
-    /// A product of the warp that runs reads these pieces until its group was waited for.
-    pub fn reads(&mut self, group: u32, pieces: Vec<u32>) {
+    /// A product of the warp that runs reads these pieces until then.
+    pub fn reads(&mut self, until: Until, pieces: Vec<u32>) {
         let (warp, ip) = (self.warp, self.ip);
         if let Some(block) = &mut self.block {
-            block.operands.add(Operand { warp, ip, group, pieces });
+            block.operands.add(Operand { warp, ip, until, pieces });
         }
     }
 

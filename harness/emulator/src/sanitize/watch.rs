@@ -220,6 +220,7 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
                 lanes &= !members;
             }
         }
+        Deed::TensorLoad => {}
         Deed::Fresh | Deed::Sums | Deed::Atomic(_) | Deed::Store(_) | Deed::Fence | Deed::Copy => {
             written.iter().for_each(|&to| registers.set(to, mask, 0, 0));
         }

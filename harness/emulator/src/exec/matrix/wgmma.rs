@@ -22,6 +22,7 @@ use super::{Accumulator, Element, Multiply, Work, multiply_add, whole_warp};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, FaultKind, MemorySpace};
 use crate::program::{Inst, Slot};
+use crate::sanitize::Until;
 
 /// What one `wgmma.mma_async` multiplies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,7 +208,7 @@ fn matrix(
     if let Some(sanitizer) = &mut core.sanitizer {
         // SAFETY: the warp that runs set it.
         let group = unsafe { (*core.in_flight).group() };
-        sanitizer.reads(group, matrix.pieces(rows, bytes).collect());
+        sanitizer.reads(Until::Group(group), matrix.pieces(rows, bytes).collect());
     }
     if core.counting {
         // A warpgroup reads a matrix once.

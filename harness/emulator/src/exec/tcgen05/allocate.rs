@@ -36,7 +36,10 @@ unsafe fn to_shared(core: &mut Core, inst: &Inst) -> Result<(), Flow> {
             false => Span::Shared(narrow(core, to, 0)),
         };
         let host = span(core, inst, 0, to, 4, 4, Access::Write)?;
-        let first = own_memory(core).allocate(count);
+        let first = {
+            let ip = core.sanitizer.as_ref().map_or(0, |sanitizer| sanitizer.ip);
+            own_memory(core).allocate(count, ip)
+        };
         let Some(first) = first.map_err(|message| illegal(core, SECTION, &message))? else {
             core.polled = Some(Asked::Columns(count));
             return Err(Flow::Again);
@@ -63,6 +66,7 @@ unsafe fn named(core: &mut Core, inst: &Inst) -> Result<(), Flow> {
     let (address, count) = unsafe {
         (uniform(core, address, "tensor memory addresses")?, uniform(core, count, "column counts")?)
     };
+    super::at_rest(core, (address & 0xffff, count), Access::Write, true)?;
     let freed = own_memory(core).free(address, count);
     freed.map_err(|message| illegal(core, SECTION, &message))
 }

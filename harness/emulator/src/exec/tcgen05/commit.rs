@@ -61,6 +61,7 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize) -> Result<(), Flow> {
     }
     let thread = (core.cluster_rank, core.warp, lane as u32);
     let operation = Operation::Arrive(objects);
-    core.tensor.queue.push(Queued { operation, thread, columns: Vec::new() });
+    let ip = core.sanitizer.as_ref().map_or(0, |sanitizer| sanitizer.ip);
+    core.tensor.queue.push(Queued { operation, thread, columns: Vec::new(), ip });
     Ok(())
 }

@@ -15,7 +15,7 @@
 use super::memory::{Address, LANES};
 use super::operand::spread;
 use super::queue::{Columns, Operation, Queued};
-use super::{Ranks, descriptor, illegal, in_shared, ranks};
+use super::{Ranks, ask, descriptor, illegal, in_shared, ranks};
 use crate::exec::bulk::{lanes, narrow, wide};
 use crate::exec::matrix::descriptor::PIECE;
 use crate::exec::{Core, Flow};
@@ -117,7 +117,7 @@ impl Copied {
                     for (word, value) in piece.into_iter().enumerate() {
                         let column = self.to.column + 4 * chunk + word as u32;
                         let lane = (self.to.lane + lane) as usize % LANES;
-                        memory.column_mut(column)[lane] = value;
+                        memory.column_mut(column, 1 << lane)[lane] = value;
                     }
                 }
             }
@@ -168,7 +168,7 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize) -> Result<(), Flow> {
             .collect();
         let base = in_shared(core, rank, bits, &pieces)?;
         super::owned(core, SECTION, rank, "copies to", (to.column, width))?;
-        columns.push(Columns { rank, first: to.column, count: width });
+        columns.push(Columns { rank, first: to.column, count: width, written: true });
         parts.push((rank, base, pieces));
     }
     let unpack = match inst.flags & (FROM_4 | FROM_6) {
@@ -176,8 +176,10 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize) -> Result<(), Flow> {
         FROM_4 => Some(4),
         _ => Some(6),
     };
-    let operation = Operation::Copy(Box::new(Copied { shape, to, unpack, parts }));
     let thread = (core.cluster_rank, core.warp, lane as u32);
-    core.tensor.queue.push(Queued { operation, thread, columns });
+    let own = parts.iter().find(|(rank, ..)| *rank == core.cluster_rank);
+    let pieces = own.map(|(.., pieces)| pieces.clone()).unwrap_or_default();
+    let operation = Operation::Copy(Box::new(Copied { shape, to, unpack, parts }));
+    ask(core, Queued { operation, thread, columns, ip: 0 }, || vec![pieces]);
     Ok(())
 }

@@ -30,12 +30,16 @@ impl From<u32> for Address {
 struct Allocation {
     first: u32,
     count: u32,
+    /// The instruction that asked, for the sanitizer.
+    ip: u32,
 }
 
 #[derive(Default)]
 pub struct TensorMemory {
     /// None before the CTA's first allocation: most kernels have no use for them.
     cells: Vec<u32>,
+    /// By column, the lanes that somebody wrote.
+    written: Vec<u128>,
     /// By their first column.
     allocations: Vec<Allocation>,
     /// Whether the CTA has given up the right to allocate.
@@ -46,13 +50,14 @@ impl TensorMemory {
     /// Ready for another CTA.
     pub fn reset(&mut self) {
         self.cells.clear();
+        self.written.clear();
         self.allocations.clear();
         self.relinquished = false;
     }
 
     /// The first of `count` columns that are the CTA's from now on: the lowest that are free, which
     /// kernels count on that free column 0 without looking. `None` if there are not so many next to each other.
-    pub fn allocate(&mut self, count: u32) -> Result<Option<u32>, String> {
+    pub fn allocate(&mut self, count: u32, ip: u32) -> Result<Option<u32>, String> {
         if !count.is_power_of_two() || !(FEWEST..=COLUMNS).contains(&count) {
             return Err(format!(
                 "allocates {count} columns of tensor memory; a power of two from 32 to 512 will do"
@@ -71,9 +76,10 @@ impl TensorMemory {
             return Ok(None);
         };
         let at = self.allocations.partition_point(|a| a.first < first);
-        self.allocations.insert(at, Allocation { first, count });
+        self.allocations.insert(at, Allocation { first, count, ip });
         if self.cells.is_empty() {
             self.cells.resize(LANES * COLUMNS as usize, UNWRITTEN);
+            self.written.resize(COLUMNS as usize, 0);
         }
         Ok(Some(first))
     }
@@ -116,6 +122,17 @@ impl TensorMemory {
         at >= end
     }
 
+    /// The lanes of a column that [`Self::owns`] was asked of in which somebody has written.
+    pub fn written(&self, column: u32) -> u128 {
+        self.written[column as usize]
+    }
+
+    /// The columns of an allocation, the first and the last, and the instruction that asked for them.
+    pub fn held(&self) -> Option<([u32; 2], u32)> {
+        let held = self.allocations.first()?;
+        Some(([held.first, held.first + held.count - 1], held.ip))
+    }
+
     /// What is allocated, as the end of a sentence.
     pub fn described(&self) -> String {
         let columns = |a: &Allocation| format!("{} to {}", a.first, a.first + a.count - 1);
@@ -134,8 +151,9 @@ impl TensorMemory {
         &self.cells[column as usize * LANES..][..LANES]
     }
 
-    /// As [`Self::column`], to write.
-    pub fn column_mut(&mut self, column: u32) -> &mut [u32] {
+    /// As [`Self::column`], to write these lanes.
+    pub fn column_mut(&mut self, column: u32, lanes: u128) -> &mut [u32] {
+        self.written[column as usize] |= lanes;
         &mut self.cells[column as usize * LANES..][..LANES]
     }
 }
@@ -147,11 +165,11 @@ mod tests {
     #[test]
     fn the_lowest_columns_go_first() {
         let mut memory = TensorMemory::default();
-        assert_eq!(memory.allocate(128), Ok(Some(0)));
-        assert_eq!(memory.allocate(128), Ok(Some(128)));
-        assert_eq!(memory.allocate(32), Ok(Some(256)));
+        assert_eq!(memory.allocate(128, 0), Ok(Some(0)));
+        assert_eq!(memory.allocate(128, 0), Ok(Some(128)));
+        assert_eq!(memory.allocate(32, 0), Ok(Some(256)));
         assert_eq!(memory.free(0, 128), Ok(()));
-        assert_eq!(memory.allocate(64), Ok(Some(0)));
+        assert_eq!(memory.allocate(64, 0), Ok(Some(0)));
         assert!(memory.owns(0, 64) && !memory.owns(0, 65) && memory.owns(130, 158));
         assert!(!memory.owns(280, 9));
     }
@@ -159,7 +177,7 @@ mod tests {
     #[test]
     fn only_what_was_given_can_be_freed() {
         let mut memory = TensorMemory::default();
-        assert_eq!(memory.allocate(64), Ok(Some(0)));
+        assert_eq!(memory.allocate(64, 0), Ok(Some(0)));
         assert!(memory.free(0, 32).is_err() && memory.free(32, 64).is_err());
         assert_eq!(memory.free(0, 64), Ok(()));
         assert!(memory.free(0, 64).is_err());
@@ -169,12 +187,12 @@ mod tests {
     fn widths_are_powers_of_two_and_permits_end() {
         let mut memory = TensorMemory::default();
         for count in [0, 16, 33, 96, 1024, u32::MAX] {
-            assert!(memory.allocate(count).is_err(), "{count}");
+            assert!(memory.allocate(count, 0).is_err(), "{count}");
         }
-        assert_eq!(memory.allocate(512), Ok(Some(0)));
-        assert_eq!(memory.allocate(32), Ok(None));
+        assert_eq!(memory.allocate(512, 0), Ok(Some(0)));
+        assert_eq!(memory.allocate(32, 0), Ok(None));
         memory.reset();
         memory.relinquish();
-        assert!(memory.allocate(32).is_err());
+        assert!(memory.allocate(32, 0).is_err());
     }
 }

@@ -46,19 +46,20 @@ pub use instruction_descriptor::Kind;
 pub use multiply::{
     FROM_TENSOR, PAIR, SPARSE, VECTORS, WEIGHT_STATIONARY, multiply, multiply_wide, multiply_widest,
 };
-pub use queue::deliver;
+pub use queue::{Queue, deliver};
 pub use shape::Shape;
 pub use transfer::{HALVES, load, store};
 
-use memory::TensorMemory;
+pub use memory::TensorMemory;
 use operand::Registers;
-use queue::Queue;
+use queue::{Columns, Queued};
 
 use super::bulk::lanes;
 use super::matrix::descriptor::{Descriptor, PIECE};
 use super::{Core, Flow};
-use crate::fault::FaultKind;
+use crate::fault::{Access, FaultKind};
 use crate::program::Slot;
+use crate::sanitize::{Earlier, Until};
 
 /// Stop: the kernel does what the manual forbids. `message` is a sentence without its subject; the
 /// section comes behind it.
@@ -171,6 +172,58 @@ fn in_shared(core: &mut Core, rank: u32, bits: u64, pieces: &[u32]) -> Result<u6
     match pieces.iter().find(|&&piece| u64::from(piece) + u64::from(PIECE) > len) {
         Some(&outside) => Err(outside_shared(core, bits, outside)),
         None => Ok(base),
+    }
+}
+
+/// Where the launch is sanitized, a stop if `tcgen05` still works with these columns of the CTA that runs.
+fn at_rest(
+    core: &mut Core,
+    (first, count): (u32, u32),
+    access: Access,
+    frees: bool,
+) -> Result<(), Flow> {
+    let Some(sanitizer) = &mut core.sanitizer else { return Ok(()) };
+    let columns = Columns { rank: core.cluster_rank, first, count, written: false };
+    let Some(ip) = core.tensor.queue.at_work(columns, access == Access::Read) else {
+        return Ok(());
+    };
+    sanitizer.earlier = Some(Earlier { ip, thread: None, cta: None });
+    let columns = [first, first + count - 1];
+    let lane = core.mask.trailing_zeros();
+    Err(core.stop(FaultKind::TensorInFlight { access, frees, columns }, lane))
+}
+
+/// Where the launch is sanitized, a stop unless somebody has written something in each of these columns, or is about
+/// to: `what` should be there.
+fn filled(core: &mut Core, columns: Columns, what: &str) -> Result<(), Flow> {
+    if core.sanitizer.is_none() {
+        return Ok(());
+    }
+    let Columns { rank, first, count, .. } = columns;
+    let memory = &core.tensor.memories[rank as usize];
+    let empty = |&column: &u32| {
+        let one = Columns { first: column, count: 1, ..columns };
+        memory.written(column) == 0 && core.tensor.queue.at_work(one, true).is_none()
+    };
+    if (first..first + count).find(empty).is_none() {
+        return Ok(());
+    }
+    let columns = [first, first + count - 1];
+    let lane = core.mask.trailing_zeros();
+    Err(core.stop(FaultKind::TensorUndefined { what: what.to_owned(), columns }, lane))
+}
+
+/// Put it into the queue. Where the launch is sanitized, the pieces of shared memory of the CTA that runs stay as they
+/// are until it is done.
+fn ask(core: &mut Core, mut queued: Queued, pieces: impl FnOnce() -> Vec<Vec<u32>>) {
+    let Some(sanitizer) = &mut core.sanitizer else {
+        core.tensor.queue.push(queued);
+        return;
+    };
+    queued.ip = sanitizer.ip;
+    let number = core.tensor.queue.push(queued);
+    for pieces in pieces() {
+        sanitizer.reads(Until::Done(number), pieces);
     }
 }
 

@@ -6,7 +6,7 @@ use super::memory::Address;
 use super::operand::Operand;
 use super::product::{Engine, Metadata, Part, Product, Rows, Scales};
 use super::queue::{Columns, Operation, Queued};
-use super::{Ranks, descriptor, illegal, outside_shared, owned, ranks, shared_of};
+use super::{Ranks, ask, descriptor, filled, illegal, outside_shared, owned, ranks, shared_of};
 use crate::exec::bulk::{lanes, narrow, wide};
 use crate::exec::matrix::descriptor::{Descriptor, Major, Swizzle};
 use crate::exec::matrix::{Element, Fragments, Matrix, Multiply, Operands as Tile, multiply_add};
@@ -184,18 +184,24 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
     let mut parts = Vec::new();
     let mut columns = Vec::new();
     for rank in first..first + count {
+        owned(core, SECTION, rank, "writes sums to", (d, layout.width()))?;
         let mut uses = |core: &mut Core, what: &str, first: u32, count: u32| {
-            columns.push(Columns { rank, first, count });
-            owned(core, SECTION, rank, what, (first, count))
+            let does = format!("finds {what} in");
+            owned(core, SECTION, rank, &does, (first, count))?;
+            let used = Columns { rank, first, count, written: false };
+            columns.push(used);
+            filled(core, used, what)
         };
-        uses(core, "writes sums to", d, layout.width())?;
+        if operands.accumulate {
+            uses(core, "sums", d, layout.width())?;
+        }
         if let Some(scales) = scales {
             let of_b = if scales.halves { said.n / 2 } else { said.n };
-            uses(core, "finds scales of A in", scales.a, rows.div_ceil(32))?;
-            uses(core, "finds scales of B in", scales.b, of_b.div_ceil(32))?;
+            uses(core, "scales of A", scales.a, rows.div_ceil(32))?;
+            uses(core, "scales of B", scales.b, of_b.div_ceil(32))?;
         }
         if let Some(metadata) = metadata {
-            uses(core, "finds metadata in", metadata.column, metadata.width())?;
+            uses(core, "metadata", metadata.column, metadata.width())?;
         }
         let a = match &a_in_shared {
             Some(a) => {
@@ -211,12 +217,23 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
                     );
                     return Err(illegal(core, SECTION, &message));
                 }
-                uses(core, "finds A in", at.column, WIDTH_OF_A)?;
+                uses(core, "A", at.column, WIDTH_OF_A)?;
                 Rows::Tensor(at.column)
             }
         };
+        columns.push(Columns { rank, first: d, count: layout.width(), written: true });
         let b = in_part(core, (operands.b, &b), (&said, 1), (rank, said.n / count))?;
         parts.push(Part { rank, a, b });
+    }
+    let mut pieces = Vec::new();
+    if core.sanitizer.is_some()
+        && let Some(own) = parts.iter().find(|part| part.rank == core.cluster_rank)
+    {
+        if let Rows::Shared(a) = &own.a {
+            pieces.push(a.matrix.pieces(rows, BYTES_OF_K).collect());
+        }
+        let bytes = bytes_of_b(&said);
+        pieces.push(own.b.matrix.pieces(said.n / count, bytes).collect());
     }
     let product = Product {
         engine,
@@ -232,8 +249,13 @@ unsafe fn one(core: &mut Core, inst: &Inst, lane: usize, engine: Engine) -> Resu
     };
     let operation = Operation::Multiply(Box::new(product));
     let thread = (core.cluster_rank, core.warp, lane as u32);
-    core.tensor.queue.push(Queued { operation, thread, columns });
+    ask(core, Queued { operation, thread, columns, ip: 0 }, || pieces);
     Ok(())
+}
+
+/// K, as B's elements lie in shared memory: A's have the same bits there.
+fn bytes_of_b(said: &InstructionDescriptor) -> u32 {
+    (said.tile.depth * said.tile.a.bits()) as u32 / 8
 }
 
 /// A CTA's rows of A, or columns of B, all of them in its shared memory.
@@ -244,7 +266,7 @@ fn in_part(
     (rank, rows): (u32, u32),
 ) -> Result<Operand, Flow> {
     let element = [said.tile.a, said.tile.b][side];
-    // As many elements as A stores, or all of K.
+    // What A stores, or all of K.
     let bytes =
         if side == 0 { BYTES_OF_K } else { (said.tile.depth * said.tile.a.bits()) as u32 / 8 };
     let (base, len) = shared_of(core, rank);

@@ -265,8 +265,9 @@ impl Product {
     ) {
         let halves = self.descriptor.tile.d == Accumulator::F16;
         let disabled = self.disabled[index] >> at.lane;
+        let lanes = (!disabled & 0xffff) << at.lane;
         for column in 0..8 {
-            let cells = core.tensor.memories[rank].column_mut(at.column + column as u32);
+            let cells = core.tensor.memories[rank].column_mut(at.column + column as u32, lanes);
             for (row, cell) in cells[at.lane as usize..][..16].iter_mut().enumerate() {
                 if disabled >> row & 1 == 1 {
                     continue;

@@ -23,6 +23,8 @@ pub struct Columns {
     pub rank: u32,
     pub first: u32,
     pub count: u32,
+    /// Written, perhaps read too; else read only.
+    pub written: bool,
 }
 
 impl Columns {
@@ -47,18 +49,39 @@ pub struct Queued {
     pub thread: (u32, u32, u32),
     /// What it reads and writes.
     pub columns: Vec<Columns>,
+    /// The instruction, for the sanitizer.
+    pub ip: u32,
 }
 
 #[derive(Default)]
-pub struct Queue(Vec<Queued>);
+pub struct Queue {
+    /// With their numbers, which grow.
+    waiting: Vec<(u64, Queued)>,
+    asked: u64,
+}
 
 impl Queue {
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.waiting.clear();
     }
 
-    pub fn push(&mut self, queued: Queued) {
-        self.0.push(queued);
+    /// The number by which [`Self::has`] knows it.
+    pub fn push(&mut self, queued: Queued) -> u64 {
+        self.asked += 1;
+        self.waiting.push((self.asked, queued));
+        self.asked
+    }
+
+    /// Whether what has this number is not done yet.
+    pub fn has(&self, number: u64) -> bool {
+        self.waiting.iter().any(|(waiting, _)| *waiting == number)
+    }
+
+    /// The instruction that works with some of these columns and is not done; with `written`, that writes some.
+    pub fn at_work(&self, columns: Columns, written: bool) -> Option<u32> {
+        let meets = |other: &Columns| other.meet(columns) && (other.written || !written);
+        let found = self.waiting.iter().find(|(_, queued)| queued.columns.iter().any(meets));
+        found.map(|(_, queued)| queued.ip)
     }
 
     /// Take out what must be done for the first `commit` that tells the mbarrier at this host address,
@@ -68,11 +91,13 @@ impl Queue {
             Operation::Arrive(objects) => objects.contains(&object),
             _ => false,
         };
-        let Some(commit) = self.0.iter().position(tells) else { return Vec::new() };
-        let thread = self.0[commit].thread;
+        let Some(commit) = self.waiting.iter().position(|(_, queued)| tells(queued)) else {
+            return Vec::new();
+        };
+        let thread = self.waiting[commit].1.thread;
         let mut due = vec![false; commit + 1];
         let mut columns: Vec<Columns> = Vec::new();
-        for (at, queued) in self.0[..=commit].iter().enumerate().rev() {
+        for (at, (_, queued)) in self.waiting[..=commit].iter().enumerate().rev() {
             let meets =
                 || queued.columns.iter().any(|mine| columns.iter().any(|&other| mine.meet(other)));
             if queued.thread == thread || meets() {
@@ -81,11 +106,12 @@ impl Queue {
             }
         }
         let mut at = 0;
-        self.0
+        self.waiting
             .extract_if(.., |_| {
                 at += 1;
                 due.get(at - 1).copied().unwrap_or(false)
             })
+            .map(|(_, queued)| queued)
             .collect()
     }
 }
@@ -116,6 +142,11 @@ pub unsafe fn deliver(
             }
         }
     }
+    if let Some(sanitizer) = &mut core.sanitizer
+        && let Some(block) = &mut sanitizer.block
+    {
+        block.products_done(&core.tensor.queue);
+    }
     Ok(any)
 }
 
@@ -129,8 +160,9 @@ mod tests {
             thread: (0, 0, thread),
             columns: columns
                 .iter()
-                .map(|&(first, count)| Columns { rank: 0, first, count })
+                .map(|&(first, count)| Columns { rank: 0, first, count, written: true })
                 .collect(),
+            ip: 0,
         }
     }
 
@@ -145,7 +177,19 @@ mod tests {
         assert!(queue.take_for(72).is_empty());
         assert_eq!(queue.take_for(64).len(), 2);
         assert_eq!(queue.take_for(64).len(), 2);
-        assert_eq!(queue.0.len(), 1, "the other thread's has different columns");
+        assert_eq!(queue.waiting.len(), 1, "the other thread's has different columns");
+    }
+
+    #[test]
+    fn what_is_at_work_is_found_until_it_is_done() {
+        let columns = |first, written| Columns { rank: 0, first, count: 8, written };
+        let mut queue = Queue::default();
+        let number = queue.push(Queued { ip: 7, ..queued(0, &[(0, 8)], &[64]) });
+        assert_eq!(queue.at_work(columns(4, false), true), Some(7));
+        assert_eq!(queue.at_work(columns(8, false), false), None);
+        assert!(queue.has(number));
+        queue.take_for(64);
+        assert!(!queue.has(number));
     }
 
     #[test]
@@ -158,6 +202,6 @@ mod tests {
         queue.push(queued(0, &[], &[8]));
         // Thread 2's first meets thread 0's, and thread 1's meets that.
         assert_eq!(queue.take_for(8).len(), 4);
-        assert_eq!(queue.0.len(), 1);
+        assert_eq!(queue.waiting.len(), 1);
     }
 }

@@ -3,10 +3,11 @@
 //! A warp reaches the 32 lanes that its number within its warpgroup stands for: warp 6 those from 64 on.
 
 use super::memory::{Address, COLUMNS, LANES};
-use super::{Shape, illegal, own_memory, uniform};
+use super::{Shape, at_rest, illegal, own_memory, uniform};
 use crate::exec::matrix::whole_warp;
 use crate::exec::{Core, Flow};
-use crate::program::Inst;
+use crate::fault::Access;
+use crate::program::{Inst, SLOT};
 
 /// In the flags, beside the [`Shape`]: `.pack::16b`, or `.unpack::16b`.
 pub const HALVES: u32 = 1 << 3;
@@ -25,7 +26,8 @@ struct Window {
 impl Window {
     /// # Safety
     /// See [`crate::exec::Handler`].
-    unsafe fn of(core: &mut Core, inst: &Inst, verb: &str) -> Result<Self, Flow> {
+    unsafe fn of(core: &mut Core, inst: &Inst, access: Access) -> Result<Self, Flow> {
+        let verb = if access == Access::Read { "reads" } else { "writes" };
         whole_warp(core)?;
         // SAFETY: lowering keeps slots within the file.
         let address = unsafe { uniform(core, inst.a, "tensor memory addresses") }?;
@@ -59,6 +61,7 @@ impl Window {
                 );
                 return Err(illegal(core, SECTION, &message));
             }
+            at_rest(core, (first, columns), access, false)?;
         }
         Ok(Self { shape, at, second, halves })
     }
@@ -77,13 +80,33 @@ impl Window {
     }
 }
 
+impl Window {
+    /// Tell the sanitizer in which lanes a register of this slot got what nobody wrote.
+    ///
+    /// # Safety
+    /// See [`crate::exec::Handler`].
+    unsafe fn tell_undefined(&self, core: &mut Core, slot: u32, register: u32) {
+        let memory = &core.tensor.memories[core.cluster_rank as usize];
+        let unwritten = (0..32).filter(|&lane| {
+            let (row, column) = self.cell(lane, register);
+            memory.written(column) >> row & 1 == 0
+        });
+        let lanes = unwritten.fold(0, |all, lane| all | 1 << lane);
+        let ip = core.sanitizer.as_ref().map_or(0, |sanitizer| sanitizer.ip);
+        // SAFETY: the warp that runs set it, or it is null.
+        if let Some(registers) = unsafe { core.defined.as_mut() } {
+            registers.set(slot, u32::MAX, lanes, ip);
+        }
+    }
+}
+
 /// `tcgen05.ld`: cells at the address in `a` to the registers of the list.
 ///
 /// # Safety
 /// See [`crate::exec::Handler`].
 pub unsafe fn load(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: passed on.
-    let window = match unsafe { Window::of(core, inst, "reads") } {
+    let window = match unsafe { Window::of(core, inst, Access::Read) } {
         Ok(window) => window,
         Err(flow) => return flow,
     };
@@ -106,6 +129,10 @@ pub unsafe fn load(core: &mut Core, inst: &Inst) -> Flow {
         }
         // SAFETY: lowering keeps slots within the file.
         unsafe { *core.lanes_of(slot) = values };
+        if core.sanitizer.is_some() {
+            // SAFETY: passed on.
+            unsafe { window.tell_undefined(core, slot / SLOT as u32, register) };
+        }
     }
     Flow::Next
 }
@@ -116,7 +143,7 @@ pub unsafe fn load(core: &mut Core, inst: &Inst) -> Flow {
 /// See [`crate::exec::Handler`].
 pub unsafe fn store(core: &mut Core, inst: &Inst) -> Flow {
     // SAFETY: passed on.
-    let window = match unsafe { Window::of(core, inst, "writes") } {
+    let window = match unsafe { Window::of(core, inst, Access::Write) } {
         Ok(window) => window,
         Err(flow) => return flow,
     };
@@ -129,10 +156,10 @@ pub unsafe fn store(core: &mut Core, inst: &Inst) -> Flow {
             let (row, column) = window.cell(lane as u32, register as u32);
             if window.halves {
                 // What the upper halves get is not said; zeros are a choice.
-                memory.column_mut(column)[row] = value & 0xffff;
-                memory.column_mut(column + 1)[row] = value >> 16;
+                memory.column_mut(column, 1 << row)[row] = value & 0xffff;
+                memory.column_mut(column + 1, 1 << row)[row] = value >> 16;
             } else {
-                memory.column_mut(column)[row] = value;
+                memory.column_mut(column, 1 << row)[row] = value;
             }
         }
     }
