@@ -3,11 +3,13 @@
 //! A scale byte is right if it is one of those that the reciprocal of 6 allows, and a code is right
 //! if it lies between those that the least and the greatest factor give *for the scale byte beside
 //! it* ([`super::Scaling`]): codes grow with the factor, so everything between is a choice some GPU
-//! may make. What is right without being the expected byte is counted as a near-tie. Where all
+//! may make. So is the code of the product as it is before it is rounded to a float. What is right without being the expected byte is counted as a near-tie. Where all
 //! reciprocals are exact, or simply agree, only one byte is right.
 //!
 //! In a block of scale 0 every value is 0 whatever the codes say (FlashInfer leaves 6 there, the
 //! factor being infinite), so its codes are open. Pads of the scale layout must be zero.
+
+use std::cmp::Ordering;
 
 use formats::{e2m1, e4m3, f16, pack, swizzle};
 use rayon::prelude::*;
@@ -297,9 +299,27 @@ impl Codes {
         Codes { least: a.min(b), greatest: a.max(b) }
     }
 
+    /// These and another of the same sign.
+    pub fn with(self, code: u8) -> Codes {
+        Codes { least: self.least.min(code), greatest: self.greatest.max(code) }
+    }
+
     pub fn contains(self, code: u8) -> bool {
         self.least <= code && code <= self.greatest
     }
+}
+
+/// The code of a product that is not rounded before it is encoded, as where `fma` rounds it to codes. A
+/// product that rounds to a midpoint need not be one.
+fn exact_code(x: f32, factor: f32) -> u8 {
+    let exact = f64::from(x) * f64::from(factor);
+    let product = x * factor;
+    let is_midpoint = e2m1::MIDPOINTS.contains(&product.abs());
+    e2m1::encode(match exact.total_cmp(&f64::from(product)) {
+        Ordering::Greater if is_midpoint => product.next_up(),
+        Ordering::Less if is_midpoint => product.next_down(),
+        _ => product,
+    })
 }
 
 impl Allowed {
@@ -311,6 +331,7 @@ impl Allowed {
         let codes = block.map(|x| {
             let x = f16::decode(x);
             let range = Codes::between(e2m1::encode(x * factors.0), e2m1::encode(x * factors.1));
+            let range = range.with(exact_code(x, factors.0)).with(exact_code(x, factors.1));
             (!vanished).then_some(range)
         });
         let any_scale = amax == 0.0 && scale & 0x7f != e4m3::NAN;
@@ -318,6 +339,30 @@ impl Allowed {
             scale: any_scale || (least <= scale && scale <= greatest),
             codes,
             open: vanished || amax == 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen on an H200: a kernel that rounds to codes by `fma` was wrong at one place in a million.
+    #[test]
+    fn a_product_may_be_encoded_before_it_is_rounded() {
+        let x = f16::decode(f16::encode(0.623_046_9));
+        // The product of the nearest factor rounds to 0.25, and is a little more.
+        let factor = 0.25 / x;
+        let factor =
+            [factor.next_down(), factor, factor.next_up()].into_iter().find(|&factor| {
+                x * factor == 0.25 && f64::from(x) * f64::from(factor) > 0.25
+            });
+        let factor = factor.expect("one of them");
+        assert_eq!((e2m1::encode(x * factor), exact_code(x, factor)), (0, 1));
+        assert_eq!((e2m1::encode(-x * factor), exact_code(-x, factor)), (8, 9));
+        // Of an exact product there is only one code.
+        for midpoint in e2m1::MIDPOINTS {
+            assert_eq!(exact_code(midpoint / 4.0, 4.0), e2m1::encode(midpoint));
         }
     }
 }
