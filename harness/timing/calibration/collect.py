@@ -4,7 +4,7 @@
     collect.py FOLDER >h200.jsonl
 
 Times alone are in h200.csv (program, call, microseconds: median and quartiles, samples, clock in MHz), what
-`microbenchmarks` found in h200_figures.csv: NVIDIA H200, driver 580.159.04, 2026-11-22.
+`microbenchmarks` found in h200_figures.csv: NVIDIA H200, driver 580.159.04, 2026-11-23.
 
 FOLDER is what `scripts/gpu calibrate` left: for each program NAME.csv (its `time`), NAME.names and
 NAME.counts (its `count`: stdout and stderr of `nibble __count`). One line for each call: program, name,
