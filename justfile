@@ -37,9 +37,9 @@ bless:
     git diff --stat -- '*.snap' '*.rs'
 
 # The emulator's speed beside what it shall reach and beside scalar C++. Needs g++. (In criterion's
-# words: `cargo bench -p nibble-emulator --bench yardsticks`.)
+# words: `cargo bench -p nibble-emulator --bench microbenchmarks`.)
 bench *PARTS:
-    cargo bench -p nibble-emulator --bench bars -- {{PARTS}}
+    cargo bench -p nibble-emulator --bench targets -- {{PARTS}}
 
 # The parser and the lowering never panic; the parser prints what it parsed. Needs cargo-fuzz and a nightly compiler.
 fuzz TARGET="ptx" SECONDS="60":

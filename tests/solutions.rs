@@ -1,4 +1,4 @@
-//! Every rung of every ladder is accepted on the emulator, for each architecture, and every wrong turn
+//! Every rung of every ladder is accepted on the emulator, for each architecture, and every rejected file
 //! gets the verdict and the reason that its `// expect:` line names, for one architecture without
 //! instructions for FP4 and one with them. A file that needs another instruction set says so:
 //! `// archs: sm_120a`. One that takes minutes for the bench's sizes, as a scalar matrix product does, says
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{Nibble, said, wants};
 
-/// Where a wrong turn is tried that does not say it. It is as wrong everywhere, and there are many.
-const WRONG_TURNS_ON: [&str; 2] = ["sm_80", "sm_100a"];
+/// Where a rejected file is tried that does not say it. It is as wrong everywhere, and there are many.
+const REJECTED_ON: [&str; 2] = ["sm_80", "sm_100a"];
 
 /// `solutions/*/*.cu`, or `solutions/*/rejected/*.cu`, as far as they run on `arch`.
 fn files(rejected: bool, arch: &str) -> Vec<PathBuf> {
@@ -24,7 +24,7 @@ fn files(rejected: bool, arch: &str) -> Vec<PathBuf> {
         let folder = if rejected { problem.join("rejected") } else { problem };
         let runs_here = |path: &PathBuf| {
             path.extension().is_some_and(|extension| extension == "cu")
-                && wants(path, arch).unwrap_or(!rejected || WRONG_TURNS_ON.contains(&arch))
+                && wants(path, arch).unwrap_or(!rejected || REJECTED_ON.contains(&arch))
         };
         files.extend(entries(folder).into_iter().filter(runs_here));
     }
@@ -54,7 +54,7 @@ fn all_rungs_are_accepted(arch: &str) {
     }
 }
 
-fn all_wrong_turns_are_recognised(arch: &str) {
+fn all_rejected_files_are_recognised(arch: &str) {
     let files = files(true, arch);
     let reports = check(&files, arch);
     assert_eq!(reports.len(), files.len());
@@ -93,21 +93,21 @@ fn rungs_on_sm_120a() {
 }
 
 #[test]
-fn wrong_turns_on_sm_80() {
-    all_wrong_turns_are_recognised("sm_80");
+fn rejected_files_on_sm_80() {
+    all_rejected_files_are_recognised("sm_80");
 }
 
 #[test]
-fn wrong_turns_on_sm_100a() {
-    all_wrong_turns_are_recognised("sm_100a");
+fn rejected_files_on_sm_100a() {
+    all_rejected_files_are_recognised("sm_100a");
 }
 
 /// Those that name one of these.
 #[test]
-fn wrong_turns_on_other_architectures() {
+fn rejected_files_on_other_architectures() {
     for arch in ["sm_90a", "sm_120a"] {
         if !files(true, arch).is_empty() {
-            all_wrong_turns_are_recognised(arch);
+            all_rejected_files_are_recognised(arch);
         }
     }
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::Attention;
 use super::compare::{BOUND, loudest, unit};
-use super::recipe::{Head, Recipe, TWISTS};
+use super::recipe::{Head, MUTATIONS, Recipe};
 use crate::diagnosis::Diagnosis;
 use crate::hypothesis::thousands;
 use crate::problem::Given;
@@ -46,7 +46,7 @@ impl Attention<'_> {
         };
         let diagnosis = Diagnosis {
             right: Recipe::RIGHT,
-            twists: &TWISTS,
+            mutations: &MUTATIONS,
             units: shape.heads,
             agrees: &agrees,
             what: format!("{} values", thousands(comparison.elements)),

@@ -1,8 +1,8 @@
 //! FP4 attention with every choice left open that people are known to get wrong. Slow and plain: a
 //! head at a time, in f64.
 
-#[path = "twists.rs"]
-mod twists;
+#[path = "mutations.rs"]
+mod mutations;
 
 use formats::{e2m1, e8m0, pack};
 
@@ -10,7 +10,7 @@ use super::Shape;
 use crate::folders::mxfp4_quantize::BLOCK;
 use crate::folders::mxfp4_quantize::recipe::{Matrix, Recipe as Quantizer};
 
-pub(super) use twists::TWISTS;
+pub(super) use mutations::MUTATIONS;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! Truth from outside: outputs in f64 over codes of TorchAO itself; and what each wrong turn does.
+//! Truth from outside: outputs in f64 over codes of TorchAO itself; and what each known bug does.
 
 use formats::{bf16, f16};
 
-use super::recipe::{Head, Recipe, TWISTS};
+use super::recipe::{Head, MUTATIONS, Recipe};
 use super::*;
 use crate::testing::{self, Run};
 use crate::{Family, NoKernels, Sizes, npy};
@@ -78,8 +78,8 @@ fn outputs_are_those_of_torchao_s_codes_in_f64() {
 }
 
 fn recipe(ids: &[&str]) -> Recipe {
-    let twists: Vec<_> = ids.iter().map(|id| testing::twist(&TWISTS, id)).collect();
-    testing::twisted(&Recipe::RIGHT, &twists)
+    let mutations: Vec<_> = ids.iter().map(|id| testing::mutation(&MUTATIONS, id)).collect();
+    testing::mutated(&Recipe::RIGHT, &mutations)
 }
 
 /// What a recipe writes.
@@ -105,18 +105,18 @@ fn written(recipe: &Recipe, shape: Shape, [q, k, v]: [&[f32]; 3]) -> Vec<f64> {
 /// hypotheses of their names say: the scale of the blog's kernel, with its encoder and with ties to
 /// even, and no quantization at all.
 #[test]
-fn wrong_turns_are_those_that_were_published() {
+fn rejected_files_are_those_that_were_published() {
     for name in ["normal", "ties"] {
         let inputs = inputs(name);
         let inputs = [0, 1, 2].map(|index: usize| inputs[index].as_slice());
-        for (twists, file) in [
+        for (mutations, file) in [
             (&[][..], "out"),
             (&["ceil_scale_emax_not_subtracted"], "ceil_even"),
             (&["ceil_scale_emax_not_subtracted", "ties_away_from_zero"], "ceil_away"),
             (&["quantization_skipped"], "unquantized"),
         ] {
             let file = format!("{name}_{file}");
-            let out = written(&recipe(twists), SHAPE, inputs);
+            let out = written(&recipe(mutations), SHAPE, inputs);
             assert_equal(out.into_iter(), &golden(&file), &file);
         }
     }
@@ -134,14 +134,17 @@ fn answer(recipe: &Recipe, run: &Run) -> Vec<f32> {
     out.into_iter().map(|x| x as f32).collect()
 }
 
-fn compare(twist: &crate::hypothesis::Twist<Recipe>, family: Family) -> Comparison {
+fn compare(mutation: &crate::hypothesis::Mutation<Recipe>, family: Family) -> Comparison {
     let run = run(family);
-    run.compare(&[bytemuck::cast_slice(&answer(&testing::twisted(&Recipe::RIGHT, &[twist]), &run))])
+    run.compare(&[bytemuck::cast_slice(&answer(
+        &testing::mutated(&Recipe::RIGHT, &[mutation]),
+        &run,
+    ))])
 }
 
 #[test]
 fn every_wrong_turn_is_caught_and_called_by_its_name() {
-    testing::every_twist_is_named(&TWISTS, &FAMILIES, compare);
+    testing::every_mutation_is_named(&MUTATIONS, &FAMILIES, compare);
 }
 
 /// Zeros are what an uninitialized output often holds. No case may take them for an answer.

@@ -4,7 +4,7 @@ use formats::{e8m0, f16};
 
 use crate::decoder::{self, Decoder, Decodes};
 use crate::folders::mxfp4_quantize::BLOCK;
-use crate::hypothesis::{Twist, joined};
+use crate::hypothesis::{Mutation, joined};
 use crate::reciprocal::flush;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
@@ -49,90 +49,91 @@ impl Decodes for Recipe {
     }
 }
 
-/// The wrong turns that the field knows. Those named first are the likelier.
-pub(super) const TWISTS: [Twist<Recipe>; 22] = joined(&[&decoder::wrong_turns(0), &SCALING]);
+/// The known bugs that the field knows. Those named first are the likelier.
+pub(super) const MUTATIONS: [Mutation<Recipe>; 22] =
+    joined(&[&decoder::rejected_files(0), &SCALING]);
 
-const SCALING: [Twist<Recipe>; 15] = [
-    Twist {
+const SCALING: [Mutation<Recipe>; 15] = [
+    Mutation {
         id: "scale_missing",
         says: "the codes are not multiplied by the scale",
         axis: 2,
         apply: |r| r.combine = |code, _| code,
     },
-    Twist {
+    Mutation {
         id: "scale_inverted",
         says: "the codes are divided by the scale; they must be multiplied by it",
         axis: 2,
         apply: |r| r.combine = |code, scale| code / scale,
     },
-    Twist {
+    Mutation {
         id: "scale_bias_126",
         says: "the scale's bias is taken for 126; it is 127",
         axis: 3,
         apply: |r| r.scale = |byte| e8m0::decode(byte) * 2.0,
     },
-    Twist {
+    Mutation {
         id: "scale_bias_128",
         says: "the scale's bias is taken for 128; it is 127",
         axis: 3,
         apply: |r| r.scale = |byte| e8m0::decode(byte) * 0.5,
     },
-    Twist {
+    Mutation {
         id: "scale_as_number",
         says: "the scale byte itself is the factor; it is the exponent of a power of two",
         axis: 3,
         apply: |r| r.scale = f32::from,
     },
-    Twist {
+    Mutation {
         id: "scale_shifted_only",
         says: "the scale is its byte shifted into an exponent field, which makes byte 0 zero and \
                byte 255 infinite; they are 2^-127 and NaN",
         axis: 3,
         apply: |r| r.scale = |byte| f32::from_bits(u32::from(byte) << 23),
     },
-    Twist {
+    Mutation {
         id: "least_scale_as_zero",
         says: "scale byte 0 is read as zero; it is 2^-127",
         axis: 3,
         apply: |r| r.scale = |byte| if byte == 0 { 0.0 } else { e8m0::decode(byte) },
     },
-    Twist {
+    Mutation {
         id: "nan_scale_as_infinity",
         says: "scale byte 255 is read as 2^128, infinity; it is NaN",
         axis: 3,
         apply: |r| r.scale = |byte| if byte == 255 { f32::INFINITY } else { e8m0::decode(byte) },
     },
-    Twist {
+    Mutation {
         id: "block_of_16",
         says: "a scale is used for 16 elements; MXFP4 blocks have 32",
         axis: 4,
         apply: |r| r.scale_of = |row, column, columns, _| (row * columns + column) / 16,
     },
-    Twist {
+    Mutation {
         id: "block_of_64",
         says: "a scale is used for 64 elements; MXFP4 blocks have 32",
         axis: 4,
         apply: |r| r.scale_of = |row, column, columns, _| (row * columns + column) / 64,
     },
-    Twist {
+    Mutation {
         id: "scale_of_row",
         says: "the first scale of the row is used for the whole row",
         axis: 4,
         apply: |r| r.scale_of = |row, _, columns, _| row * (columns / BLOCK),
     },
-    Twist {
+    Mutation {
         id: "scale_of_first_row",
         says: "the scales of row 0 are used for every row",
         axis: 4,
         apply: |r| r.scale_of = |_, column, _, _| column / BLOCK,
     },
-    Twist {
+    Mutation {
         id: "scales_transposed",
         says: "the scales are read column by column; they lie beside each other along a row",
         axis: 4,
         apply: |r| r.scale_of = |row, column, _, rows| column / BLOCK * rows + row,
     },
-    Twist {
+    Mutation {
         id: "subnormals_flushed",
         says: "results below 2^-126 are zero, as under --use_fast_math or -ftz=true",
         axis: 5,
@@ -142,7 +143,7 @@ const SCALING: [Twist<Recipe>; 15] = [
             r.store = flush;
         },
     },
-    Twist {
+    Mutation {
         id: "rounded_to_f16",
         says: "the results went through f16, which has neither the range nor the smallest values",
         axis: 5,

@@ -17,7 +17,7 @@ use crate::problem::{Given, Truth};
 use crate::random::{Random, fill_chunks};
 use crate::values::{Closeness, Values};
 use crate::{CaseSpec, Comparison, DequantizedElement, Expected, Family, Poison, Seed};
-use recipe::{Recipe, TWISTS};
+use recipe::{MUTATIONS, Recipe};
 
 pub(crate) struct Reference;
 
@@ -91,7 +91,7 @@ impl Truth for Reference {
             let input = recipe::Input { q, scale, columns: values.columns };
             let diagnosis = Diagnosis {
                 right: Recipe::RIGHT,
-                twists: &TWISTS,
+                mutations: &MUTATIONS,
                 units: scale.len(),
                 agrees: &|recipe: &Recipe, block, excuse| {
                     let excused = |index| excuse && out.at(index);

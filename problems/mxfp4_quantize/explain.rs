@@ -2,7 +2,7 @@
 
 use super::BLOCK;
 use super::compare::View;
-use super::recipe::{Recipe, TWISTS};
+use super::recipe::{MUTATIONS, Recipe};
 use crate::Comparison;
 use crate::diagnosis::Diagnosis;
 use crate::hypothesis::thousands;
@@ -13,7 +13,7 @@ impl View<'_> {
         let (codes, scales) = (comparison.elements, self.blocks() as u64);
         let diagnosis = Diagnosis {
             right: Recipe::RIGHT,
-            twists: &TWISTS,
+            mutations: &MUTATIONS,
             units: self.blocks(),
             agrees: &|recipe, block, excuse| self.agrees(recipe, block, excuse),
             what: format!("{} codes and {} scale bytes", thousands(codes), thousands(scales)),

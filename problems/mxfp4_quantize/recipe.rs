@@ -1,14 +1,14 @@
 //! MXFP4 quantization with every choice left open that people are known to get wrong.
 
-#[path = "twists.rs"]
-mod twists;
+#[path = "mutations.rs"]
+mod mutations;
 
 use formats::{e2m1, pack, swizzle};
 
 use super::{BLOCK, divisor_byte, reciprocal};
 use crate::encoder::{Encoder, Encodes, Order};
 
-pub(crate) use twists::TWISTS;
+pub(crate) use mutations::MUTATIONS;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The reference against TorchAO's own outputs, and the comparison against wrong ones.
 
-use super::recipe::{Matrix, Recipe, TWISTS};
+use super::recipe::{MUTATIONS, Matrix, Recipe};
 use super::*;
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::npy;
 use crate::testing::{self, FAMILIES, Run, poisoned};
 use crate::{Family, Sizes};
@@ -57,18 +57,18 @@ fn written(recipe: &Recipe, values: &[f32], columns: usize) -> (Vec<u8>, Vec<u8>
 }
 
 fn recipe(ids: &[&str]) -> Recipe {
-    let twists: Vec<_> = ids.iter().map(|id| testing::twist(&TWISTS, id)).collect();
-    testing::twisted(&Recipe::RIGHT, &twists)
+    let mutations: Vec<_> = ids.iter().map(|id| testing::mutation(&MUTATIONS, id)).collect();
+    testing::mutated(&Recipe::RIGHT, &mutations)
 }
 
-/// What a twist writes in a case of 64 rows, held to it.
-fn compare(twist: &Twist<Recipe>, family: Family) -> Comparison {
+/// What a mutation writes in a case of 64 rows, held to it.
+fn compare(mutation: &Mutation<Recipe>, family: Family) -> Comparison {
     let run = run(family, 64, 256);
-    let (q, scale) = written(&testing::twisted(&Recipe::RIGHT, &[twist]), run.input(0), 256);
+    let (q, scale) = written(&testing::mutated(&Recipe::RIGHT, &[mutation]), run.input(0), 256);
     run.compare(&[&q, &scale])
 }
 
-/// TorchAO has the other scaling rules too: what is called a wrong turn here is exactly that one.
+/// TorchAO has the other scaling rules too: what is called a known bug here is exactly that one.
 #[test]
 fn the_other_scaling_rules_are_torchao_s() {
     let normal = floats(&golden("normal_x"));
@@ -105,7 +105,7 @@ fn the_other_scaling_rules_are_torchao_s() {
 
 #[test]
 fn every_wrong_turn_is_caught_and_called_by_its_name() {
-    testing::every_twist_is_named(&TWISTS, &FAMILIES, compare);
+    testing::every_mutation_is_named(&MUTATIONS, &FAMILIES, compare);
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn faults_that_only_together_explain_are_found_together() {
 /// The search tries pairs on any block. In a debug build an addition that overflows is a panic, and
 /// an infinite amax once went through two of them.
 #[test]
-fn no_two_wrong_turns_overflow_together() {
+fn no_two_rejected_files_overflow_together() {
     let extremes = [f32::INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), 0.0];
     let values = extremes.map(|x| [x; BLOCK]).concat();
     let matrix = Matrix { values: &values, columns: BLOCK };
-    for (index, first) in TWISTS.iter().enumerate() {
-        for second in TWISTS[index..].iter().filter(|second| second.axis > first.axis) {
-            let recipe = testing::twisted(&Recipe::RIGHT, &[first, second]);
+    for (index, first) in MUTATIONS.iter().enumerate() {
+        for second in MUTATIONS[index..].iter().filter(|second| second.axis > first.axis) {
+            let recipe = testing::mutated(&Recipe::RIGHT, &[first, second]);
             for block in 0..extremes.len() {
                 let written = recipe.block(&matrix, block, false);
                 assert!(written.position < 512, "{} with {}", first.id, second.id);
@@ -141,10 +141,10 @@ fn no_two_wrong_turns_overflow_together() {
     }
 }
 
-/// The competition draws uniform numbers only. These wrong turns then pass, or pass as often as no
+/// The competition draws uniform numbers only. These known bugs then pass, or pass as often as no
 /// midpoint happens to be drawn; every one of them fails another family.
 #[test]
-fn uniform_input_alone_lets_wrong_turns_pass() {
+fn uniform_input_alone_lets_rejected_files_pass() {
     let expected = [
         "nearest_power_of_two_scale",
         "floor_of_amax_over_six",
@@ -162,7 +162,7 @@ fn uniform_input_alone_lets_wrong_turns_pass() {
         "negative_zero_input_dropped",
         "subnormals_flushed",
     ];
-    assert_eq!(testing::passing(&TWISTS, Family::Uniform, compare), expected);
+    assert_eq!(testing::passing(&MUTATIONS, Family::Uniform, compare), expected);
 }
 
 #[test]

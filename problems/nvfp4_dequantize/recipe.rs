@@ -4,7 +4,7 @@ use formats::{bf16, e4m3, e8m0, f16, swizzle};
 
 use crate::decoder::{self, Decoder, Decodes};
 use crate::folders::nvfp4_quantize::BLOCK;
-use crate::hypothesis::{Twist, joined};
+use crate::hypothesis::{Mutation, joined};
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]
@@ -53,47 +53,48 @@ impl Decodes for Recipe {
     }
 }
 
-/// The wrong turns that the field knows. Those named first are the likelier.
-pub(super) const TWISTS: [Twist<Recipe>; 24] = joined(&[&decoder::wrong_turns(0), &SCALING]);
+/// The known bugs that the field knows. Those named first are the likelier.
+pub(super) const MUTATIONS: [Mutation<Recipe>; 24] =
+    joined(&[&decoder::rejected_files(0), &SCALING]);
 
-const SCALING: [Twist<Recipe>; 17] = [
-    Twist {
+const SCALING: [Mutation<Recipe>; 17] = [
+    Mutation {
         id: "global_scale_missing",
         says: "the results are not divided by the global scale",
         axis: 2,
         apply: |r| r.factor = |scale, _| scale,
     },
-    Twist {
+    Mutation {
         id: "global_scale_inverted",
         says: "the results are multiplied by the global scale: sf_g encodes, 1 / sf_g decodes",
         axis: 2,
         apply: |r| r.factor = |scale, global| scale * global,
     },
-    Twist {
+    Mutation {
         id: "scale_missing",
         says: "the block's scale is not used",
         axis: 2,
         apply: |r| r.factor = |_, global| 1.0 / global,
     },
-    Twist {
+    Mutation {
         id: "scale_inverted",
         says: "the codes are divided by the block's scale; they must be multiplied by it",
         axis: 2,
         apply: |r| r.factor = |scale, global| 1.0 / (scale * global),
     },
-    Twist {
+    Mutation {
         id: "scale_subnormal_missing",
         says: "scales below 2^-6 are read with a hidden bit; they are subnormal",
         axis: 3,
         apply: |r| r.scale = decoder::scale_without_subnormal,
     },
-    Twist {
+    Mutation {
         id: "scale_subnormals_flushed",
         says: "scales below 2^-6 are read as zero; they are subnormal",
         axis: 3,
         apply: |r| r.scale = |byte| if byte < 8 { 0.0 } else { e4m3::decode(byte) },
     },
-    Twist {
+    Mutation {
         id: "nan_scale_as_480",
         says: "scale byte 0x7f is read as 480; it is NaN",
         axis: 3,
@@ -101,37 +102,37 @@ const SCALING: [Twist<Recipe>; 17] = [
             r.scale = |byte| if byte == e4m3::NAN { 480.0 } else { e4m3::decode(byte) };
         },
     },
-    Twist {
+    Mutation {
         id: "scale_as_e8m0",
         says: "the scale is read as E8M0, a power of two, as in MXFP4; it is E4M3",
         axis: 3,
         apply: |r| r.scale = e8m0::decode,
     },
-    Twist {
+    Mutation {
         id: "scale_as_number",
         says: "the scale byte itself is the factor; it is an E4M3 number",
         axis: 3,
         apply: |r| r.scale = f32::from,
     },
-    Twist {
+    Mutation {
         id: "block_of_8",
         says: "a scale is used for 8 elements; NVFP4 blocks have 16",
         axis: 4,
         apply: |r| r.block = 8,
     },
-    Twist {
+    Mutation {
         id: "block_of_32",
         says: "a scale is used for 32 elements, as in MXFP4; NVFP4 blocks have 16",
         axis: 4,
         apply: |r| r.block = 32,
     },
-    Twist {
+    Mutation {
         id: "scales_row_major",
         says: "the scales are read row by row; they lie in the 128x4 layout",
         axis: 5,
         apply: |r| r.place = |row, block, across, _| row * across + block,
     },
-    Twist {
+    Mutation {
         id: "scales_row_major_padded",
         says: "the scales are read row by row, columns padded to 4; they lie in the 128x4 layout",
         axis: 5,
@@ -139,7 +140,7 @@ const SCALING: [Twist<Recipe>; 17] = [
             r.place = |row, block, across, _| row * swizzle::padded_columns(across) + block;
         },
     },
-    Twist {
+    Mutation {
         id: "scale_rows_in_order",
         says: "within a tile of scales the rows are taken to follow each other; rows 32 apart are \
                side by side",
@@ -151,7 +152,7 @@ const SCALING: [Twist<Recipe>; 17] = [
             };
         },
     },
-    Twist {
+    Mutation {
         id: "scale_tiles_transposed",
         says: "the tiles of scales are taken to follow each other down the rows; they go along the \
                columns first",
@@ -163,13 +164,13 @@ const SCALING: [Twist<Recipe>; 17] = [
             };
         },
     },
-    Twist {
+    Mutation {
         id: "rounded_to_f16",
         says: "the results went through f16; they are float32",
         axis: 6,
         apply: |r| r.store = |value| f16::decode(f16::encode(value)),
     },
-    Twist {
+    Mutation {
         id: "rounded_to_bf16",
         says: "the results went through bf16; they are float32",
         axis: 6,

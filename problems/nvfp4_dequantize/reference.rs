@@ -24,7 +24,7 @@ use crate::problem::{Given, Truth};
 use crate::random::{Random, fill_chunks};
 use crate::values::{Closeness, Values};
 use crate::{CaseSpec, Comparison, DequantizedElement, Expected, Family, Poison, Seed};
-use recipe::{Input, Recipe, TWISTS};
+use recipe::{Input, MUTATIONS, Recipe};
 
 pub(crate) struct Reference;
 
@@ -108,7 +108,7 @@ impl Truth for Reference {
             let out = values.untouched("out", poison);
             let diagnosis = Diagnosis {
                 right: Recipe::RIGHT,
-                twists: &TWISTS,
+                mutations: &MUTATIONS,
                 units: input.q.len() * 2 / BLOCK,
                 agrees: &|recipe: &Recipe, block, excuse| {
                     let excused = |index| excuse && out.at(index);

@@ -42,16 +42,16 @@ fn compare(recipe: &Recipe, family: Family) -> Comparison {
 
 #[test]
 fn every_wrong_turn_is_caught_and_called_by_its_name() {
-    testing::every_twist_is_named(&TWISTS, &FAMILIES, |twist, family| {
-        compare(&testing::twisted(&Recipe::RIGHT, &[twist]), family)
+    testing::every_mutation_is_named(&MUTATIONS, &FAMILIES, |mutation, family| {
+        compare(&testing::mutated(&Recipe::RIGHT, &[mutation]), family)
     });
 }
 
 #[test]
 fn faults_that_only_together_explain_are_found_together() {
     for ids in [["nibbles_swapped", "scales_row_major"], ["sign_dropped", "global_scale_missing"]] {
-        let twists = ids.map(|id| testing::twist(&TWISTS, id));
-        let comparison = compare(&testing::twisted(&Recipe::RIGHT, &twists), Family::Codes);
+        let mutations = ids.map(|id| testing::mutation(&MUTATIONS, id));
+        let comparison = compare(&testing::mutated(&Recipe::RIGHT, &mutations), Family::Codes);
         assert_eq!(comparison.reasons, [ids.join("+")], "{:?}", comparison.explanation);
     }
 }

@@ -1,6 +1,6 @@
 //! What is made of the two sums, with its choices left open, and how exact it must be.
 
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::products::compare::{Coarse, Product, Range, sums_in_f16};
 use crate::products::operands::Operands;
 use crate::products::recipe::{Choices, Recipe, Sum};
@@ -85,7 +85,7 @@ impl Product for Gated<'_> {
         Gate::RIGHT
     }
 
-    fn twists(&self) -> &'static [Twist<Gate>] {
+    fn mutations(&self) -> &'static [Mutation<Gate>] {
         &super::mutations::MUTATIONS
     }
 

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::gate::Gate;
 use super::mutations::MUTATIONS;
 use super::*;
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::products::compare::Product;
 use crate::testing::{self, Run};
 use crate::{Family, Sizes};
@@ -135,16 +135,16 @@ fn every_mutation_is_caught_and_called_by_its_name() {
     // Only what leaves a part of a row out needs long ones.
     for (sizes, long) in [(SIZES, true), ([128, 128, 256], false)] {
         let runs = families.map(|family| run_of(family, sizes));
-        let (parts, others): (Vec<Twist<Gate>>, Vec<Twist<Gate>>) = MUTATIONS
+        let (parts, others): (Vec<Mutation<Gate>>, Vec<Mutation<Gate>>) = MUTATIONS
             .into_iter()
             .filter(|mutation| !OF_TILES.contains(&mutation.id))
             .partition(|mutation| mutation.axis == 12);
-        testing::every_twist_is_named(
+        testing::every_mutation_is_named(
             if long { &parts } else { &others },
             &families,
             |mutation, family| {
                 let run = &runs[families.iter().position(|&one| one == family).expect("drawn")];
-                compare(run, &written(&testing::twisted(&Gate::RIGHT, &[mutation]), run, sizes))
+                compare(run, &written(&testing::mutated(&Gate::RIGHT, &[mutation]), run, sizes))
             },
         );
     }
@@ -155,7 +155,7 @@ fn tiles_that_are_taken_for_others_are_recognised() {
     let sizes = [256, 256, 256];
     let run = run_of(Family::Wide, sizes);
     for id in OF_TILES {
-        let recipe = testing::twisted(&Gate::RIGHT, &[testing::twist(&MUTATIONS, id)]);
+        let recipe = testing::mutated(&Gate::RIGHT, &[testing::mutation(&MUTATIONS, id)]);
         let comparison = compare(&run, &written(&recipe, &run, sizes));
         assert_eq!(comparison.reasons, [id], "{:?}", comparison.explanation);
     }

@@ -2,7 +2,7 @@
 //!
 //! Row i of c is a batch: the matrix b times the vector a[i].
 
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::problem::{Given, Truth};
 use crate::products::compare::{Plain, Sums, View};
 use crate::products::dot::round;
@@ -20,11 +20,11 @@ pub(crate) struct Reference;
 const CONTEST: Contest =
     Contest { codes: 0xff, scale: |byte| [0, 0x38, 0x40, 0x44][usize::from(byte % 4)] };
 
-static MUTATIONS: [Twist<Recipe>; COUNT] = mutations();
+static MUTATIONS: [Mutation<Recipe>; COUNT] = mutations();
 
 static SUMS: Sums = Sums {
     right: Recipe::OF_ROWS,
-    twists: &MUTATIONS,
+    mutations: &MUTATIONS,
     shape: |operands, at| operands.rows_of_batches(at),
     block_scaled: true,
 };

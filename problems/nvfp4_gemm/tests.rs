@@ -4,7 +4,7 @@ use formats::f16;
 use rayon::prelude::*;
 
 use super::*;
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::testing::{self, Run};
 use crate::{Family, Sizes, npy};
 
@@ -91,16 +91,16 @@ fn a_right_answer_is_accepted_in_every_family() {
 fn every_mutation_is_caught_and_called_by_its_name() {
     let families = [Family::Wide, Family::Special];
     let runs = families.map(run);
-    testing::every_twist_is_named(&in_one_tile(), &families, |mutation, family| {
+    testing::every_mutation_is_named(&in_one_tile(), &families, |mutation, family| {
         let run = &runs[families.iter().position(|&one| one == family).expect("drawn")];
-        compare(run, &written(&testing::twisted(&Recipe::OF_ROWS, &[mutation]), run))
+        compare(run, &written(&testing::mutated(&Recipe::OF_ROWS, &[mutation]), run))
     });
 }
 
 /// Those that take one tile of rows for another need two.
 const OF_TILES: [&str; 3] = ["scale_of_tile_0", "a_tile_0", "sfb_tiles_transposed"];
 
-fn in_one_tile() -> Vec<Twist<Recipe>> {
+fn in_one_tile() -> Vec<Mutation<Recipe>> {
     MUTATIONS.into_iter().filter(|mutation| !OF_TILES.contains(&mutation.id)).collect()
 }
 
@@ -109,7 +109,7 @@ fn tiles_that_are_taken_for_others_are_recognised() {
     let sizes = [256, 256, 256];
     let run = run_of(Family::Wide, sizes);
     for id in OF_TILES {
-        let recipe = testing::twisted(&Recipe::OF_ROWS, &[testing::twist(&MUTATIONS, id)]);
+        let recipe = testing::mutated(&Recipe::OF_ROWS, &[testing::mutation(&MUTATIONS, id)]);
         let comparison = compare(&run, &written_from(&recipe, operands_in(&run, sizes)));
         assert_eq!(comparison.reasons, [id], "{:?}", comparison.explanation);
     }
@@ -130,7 +130,7 @@ fn a_kernel_that_writes_nothing_is_told_so() {
 fn the_competition_s_data_lets_mistakes_pass() {
     let run = run(Family::Uniform);
     let passing = testing::passing(&MUTATIONS, Family::Uniform, |mutation, _| {
-        compare(&run, &written(&testing::twisted(&Recipe::OF_ROWS, &[mutation]), &run))
+        compare(&run, &written(&testing::mutated(&Recipe::OF_ROWS, &[mutation]), &run))
     });
     for id in ["scales_0_to_3", "scale_subnormals_flushed", "scale_product_in_f16"] {
         assert!(passing.contains(&id), "{id}: {passing:?}");

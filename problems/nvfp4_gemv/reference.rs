@@ -1,6 +1,6 @@
 //! The batched product of NVFP4 matrices with one vector each, exact and rounded once to f16.
 
-mod twists;
+mod mutations;
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::products::families::{self, Contest};
 use crate::products::operands::Operands;
 use crate::products::recipe::Recipe;
 use crate::{CaseSpec, Comparison, Expected, Poison, Seed};
-use twists::TWISTS;
+use mutations::MUTATIONS;
 
 pub(crate) struct Reference;
 
@@ -24,7 +24,7 @@ const CONTEST: Contest =
 /// Outputs are numbered batch by batch.
 static SUMS: Sums = Sums {
     right: Recipe::RIGHT,
-    twists: &TWISTS,
+    mutations: &MUTATIONS,
     shape: |operands, at| operands.columns_of_batches(at),
     block_scaled: false,
 };

@@ -2,7 +2,7 @@
 
 use formats::{f16, swizzle};
 
-use super::twists::TWISTS;
+use super::mutations::MUTATIONS;
 use super::*;
 use crate::products::{BLOCK, dot};
 use crate::testing::{self, Run};
@@ -117,25 +117,25 @@ fn the_layouts_hold_the_same_scales() {
 
 #[test]
 fn every_wrong_turn_is_caught_and_called_by_its_name() {
-    testing::every_twist_is_named(&TWISTS, &FAMILIES, |twist, family| {
+    testing::every_mutation_is_named(&MUTATIONS, &FAMILIES, |mutation, family| {
         let run = run(family);
-        compare(&run, &written(&testing::twisted(&Recipe::RIGHT, &[twist]), &run))
+        compare(&run, &written(&testing::mutated(&Recipe::RIGHT, &[mutation]), &run))
     });
 }
 
 /// What the competition's data cannot see, and ours must.
 #[test]
 fn the_competition_s_data_lets_wrong_decoders_pass() {
-    let passing = testing::passing(&TWISTS, Family::Uniform, |twist, family| {
+    let passing = testing::passing(&MUTATIONS, Family::Uniform, |mutation, family| {
         let run = run(family);
-        compare(&run, &written(&testing::twisted(&Recipe::RIGHT, &[twist]), &run))
+        compare(&run, &written(&testing::mutated(&Recipe::RIGHT, &[mutation]), &run))
     });
     for id in ["odd_elements_missing", "sign_dropped", "codes_0_to_3", "scales_0_1_2"] {
         assert!(passing.contains(&id), "{id}: {passing:?}");
     }
-    let passing = testing::passing(&TWISTS, Family::Wide, |twist, family| {
+    let passing = testing::passing(&MUTATIONS, Family::Wide, |mutation, family| {
         let run = run(family);
-        compare(&run, &written(&testing::twisted(&Recipe::RIGHT, &[twist]), &run))
+        compare(&run, &written(&testing::mutated(&Recipe::RIGHT, &[mutation]), &run))
     });
     // The largest scales meet in `special` alone.
     assert_eq!(passing, ["scale_product_in_f16"]);
@@ -150,8 +150,8 @@ fn faults_that_only_together_explain_are_found_together() {
         ["b_unpadded", "sfb_unpadded"],
         ["sign_dropped", "lane_31_of_16"],
     ] {
-        let twists = ids.map(|id| testing::twist(&TWISTS, id));
-        let c = written(&testing::twisted(&Recipe::RIGHT, &twists), &run);
+        let mutations = ids.map(|id| testing::mutation(&MUTATIONS, id));
+        let c = written(&testing::mutated(&Recipe::RIGHT, &mutations), &run);
         let comparison = compare(&run, &c);
         assert_eq!(comparison.reasons, [ids.join("+")], "{:?}", comparison.explanation);
     }

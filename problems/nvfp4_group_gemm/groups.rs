@@ -2,7 +2,7 @@
 
 use formats::swizzle;
 
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::products::BLOCK;
 use crate::products::compare::{Coarse, Product, Range, sums_in_f16};
 use crate::products::operands::Operands;
@@ -16,8 +16,17 @@ pub(super) struct Groups<'a> {
 struct Inputs<'a> {
     codes: [&'a [u8]; 2],
     blocked: [&'a [u8]; 2],
-    scales: [Vec<u8>; 2],
+    /// In rows, as the layout has them for each k of a group that is not larger than its own: what takes
+    /// another's k finds others. Its own are the first.
+    scales: Vec<(usize, [Vec<u8>; 2])>,
     shape: [usize; 3],
+}
+
+impl Inputs<'_> {
+    fn scales(&self, k: usize) -> &[Vec<u8>; 2] {
+        let found = self.scales.iter().find(|(of, _)| *of == k);
+        found.map_or(&self.scales[0].1, |(_, scales)| scales)
+    }
 }
 
 impl<'a> Groups<'a> {
@@ -25,9 +34,16 @@ impl<'a> Groups<'a> {
         let count = shapes.len();
         let group = |(index, &shape): (usize, &[usize; 3])| {
             let [a, b, sfa, sfb] = std::array::from_fn(|which| inputs[which * count + index]);
-            let [m, n, k] = shape;
-            let scales =
-                [(sfa, m), (sfb, n)].map(|(blocked, rows)| in_rows(blocked, rows, k / BLOCK));
+            let [m, n, own] = shape;
+            let mut of_each: Vec<usize> = shapes.iter().map(|shape| shape[2]).collect();
+            of_each.retain(|k| *k < own);
+            of_each.sort_unstable();
+            of_each.dedup();
+            let scales = std::iter::once(own).chain(of_each).map(|k| {
+                let of = |(blocked, rows)| in_rows(blocked, rows, k / BLOCK);
+                (k, [(sfa, m), (sfb, n)].map(of))
+            });
+            let scales = scales.collect();
             Inputs { codes: [a, b], blocked: [sfa, sfb], scales, shape }
         };
         Groups { all: shapes.iter().enumerate().map(group).collect() }
@@ -42,18 +58,19 @@ impl<'a> Groups<'a> {
     }
 
     /// The operands of a group with a, b and both sizes k of these: the matrix is b, the vectors are
-    /// the rows of a. The number of outputs is the first's.
+    /// the rows of a. The number of outputs is the first's. A k that they have not is theirs.
     fn mixed(&self, [of_a, of_b, of_k]: [usize; 3]) -> Operands<'_> {
         let (a, b) = (&self.all[of_a], &self.all[of_b]);
+        let k = self.all[of_k].shape[2].min(a.shape[2]).min(b.shape[2]);
         Operands {
             a: b.codes[1],
             b: a.codes[0],
-            sfa: &b.scales[1],
-            sfb: &a.scales[0],
+            sfa: &b.scales(k)[1],
+            sfb: &a.scales(k)[0],
             sfa_blocked: b.blocked[1],
             sfb_blocked: a.blocked[0],
             m: b.shape[1],
-            k: self.all[of_k].shape[2],
+            k,
             l: a.shape[0],
         }
     }
@@ -106,7 +123,7 @@ impl Product for Group<'_> {
         Grouped::RIGHT
     }
 
-    fn twists(&self) -> &'static [Twist<Grouped>] {
+    fn mutations(&self) -> &'static [Mutation<Grouped>] {
         &super::mutations::MUTATIONS
     }
 

@@ -109,7 +109,7 @@ fn groups_taken_for_others_are_recognised() {
     let ids =
         ["group_0_for_all", "a_of_group_0", "b_of_group_0", "groups_in_reverse", "next_group"];
     for id in ids {
-        let recipe = testing::twisted(&Grouped::RIGHT, &[testing::twist(&MUTATIONS, id)]);
+        let recipe = testing::mutated(&Grouped::RIGHT, &[testing::mutation(&MUTATIONS, id)]);
         let comparison = compare(&run, &written(&recipe, &run, &EQUAL));
         assert_eq!(comparison.reasons[0], id, "{:?}", comparison.explanation);
     }
@@ -118,7 +118,8 @@ fn groups_taken_for_others_are_recognised() {
 #[test]
 fn the_sizes_of_another_group_are_recognised() {
     let run = run(Family::Wide, &UNEQUAL);
-    let recipe = testing::twisted(&Grouped::RIGHT, &[testing::twist(&MUTATIONS, "k_of_group_0")]);
+    let recipe =
+        testing::mutated(&Grouped::RIGHT, &[testing::mutation(&MUTATIONS, "k_of_group_0")]);
     let comparison = compare(&run, &written(&recipe, &run, &UNEQUAL));
     assert!(comparison.reasons.iter().any(|reason| reason == "k_of_group_0"));
     assert!(comparison.explanation[0].starts_with("in group 1: "), "{:?}", comparison.explanation);

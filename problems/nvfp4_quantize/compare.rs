@@ -353,10 +353,9 @@ mod tests {
         let x = f16::decode(f16::encode(0.623_046_9));
         // The product of the nearest factor rounds to 0.25, and is a little more.
         let factor = 0.25 / x;
-        let factor =
-            [factor.next_down(), factor, factor.next_up()].into_iter().find(|&factor| {
-                x * factor == 0.25 && f64::from(x) * f64::from(factor) > 0.25
-            });
+        let factor = [factor.next_down(), factor, factor.next_up()]
+            .into_iter()
+            .find(|&factor| x * factor == 0.25 && f64::from(x) * f64::from(factor) > 0.25);
         let factor = factor.expect("one of them");
         assert_eq!((e2m1::encode(x * factor), exact_code(x, factor)), (0, 1));
         assert_eq!((e2m1::encode(-x * factor), exact_code(-x, factor)), (8, 9));

@@ -4,7 +4,7 @@ use formats::pack;
 
 use super::BLOCK;
 use super::compare::View;
-use super::recipe::{Recipe, TWISTS};
+use super::recipe::{MUTATIONS, Recipe};
 use crate::Comparison;
 use crate::diagnosis::Diagnosis;
 use crate::hypothesis::thousands;
@@ -15,7 +15,7 @@ impl View<'_> {
         let (codes, blocks) = (comparison.elements, self.tensor.values.len() / BLOCK);
         let diagnosis = Diagnosis {
             right: Recipe::RIGHT,
-            twists: &TWISTS,
+            mutations: &MUTATIONS,
             units: blocks,
             agrees: &|recipe, block, excuse| self.agrees(recipe, block, excuse),
             what: format!(

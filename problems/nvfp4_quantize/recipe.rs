@@ -1,7 +1,7 @@
 //! NVFP4 quantization with every choice left open that people are known to get wrong.
 
-#[path = "twists.rs"]
-mod twists;
+#[path = "mutations.rs"]
+mod mutations;
 
 use formats::{e2m1, e4m3, f16, swizzle};
 
@@ -9,7 +9,7 @@ use super::compare::{Codes, Tensor};
 use super::{BLOCK, Scaling, amax};
 use crate::encoder::{Encoder, Encodes, Order};
 
-pub(super) use twists::TWISTS;
+pub(super) use mutations::MUTATIONS;
 
 /// The choices. [`Recipe::RIGHT`] is the reference.
 #[derive(Clone, Copy, Debug)]

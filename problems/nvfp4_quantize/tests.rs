@@ -1,9 +1,9 @@
 //! The reference against FlashInfer's own kernel text run on a CPU, and wrong outputs.
 
 use super::compare::Tensor;
-use super::recipe::{Recipe, TWISTS};
+use super::recipe::{MUTATIONS, Recipe};
 use super::*;
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::npy;
 use crate::testing::{self, FAMILIES, Run, poisoned};
 use crate::{Family, Sizes};
@@ -108,8 +108,8 @@ fn written(recipe: &Recipe, tensor: &Tensor) -> (Vec<u8>, Vec<u8>) {
 }
 
 fn recipe(ids: &[&str]) -> Recipe {
-    let twists: Vec<_> = ids.iter().map(|id| testing::twist(&TWISTS, id)).collect();
-    testing::twisted(&Recipe::RIGHT, &twists)
+    let mutations: Vec<_> = ids.iter().map(|id| testing::mutation(&MUTATIONS, id)).collect();
+    testing::mutated(&Recipe::RIGHT, &mutations)
 }
 
 fn compare_recipe(recipe: &Recipe, family: Family) -> Comparison {
@@ -121,8 +121,8 @@ fn compare_recipe(recipe: &Recipe, family: Family) -> Comparison {
 
 #[test]
 fn every_wrong_turn_is_caught_and_called_by_its_name() {
-    testing::every_twist_is_named(&TWISTS, &FAMILIES, |twist, family| {
-        compare_recipe(&testing::twisted(&Recipe::RIGHT, &[twist]), family)
+    testing::every_mutation_is_named(&MUTATIONS, &FAMILIES, |mutation, family| {
+        compare_recipe(&testing::mutated(&Recipe::RIGHT, &[mutation]), family)
     });
 }
 
@@ -139,11 +139,11 @@ fn faults_that_only_together_explain_are_found_together() {
 }
 
 #[test]
-fn uniform_input_alone_lets_wrong_turns_pass() {
-    let compare = |twist: &Twist<Recipe>, family| {
-        compare_recipe(&testing::twisted(&Recipe::RIGHT, &[twist]), family)
+fn uniform_input_alone_lets_rejected_files_pass() {
+    let compare = |mutation: &Mutation<Recipe>, family| {
+        compare_recipe(&testing::mutated(&Recipe::RIGHT, &[mutation]), family)
     };
-    let lucky = testing::passing(&TWISTS, Family::Uniform, compare);
+    let lucky = testing::passing(&MUTATIONS, Family::Uniform, compare);
     let expected = [
         "scale_kept_normal",
         "ties_away_from_zero",

@@ -96,7 +96,7 @@ fn float(bytes: &[u8]) -> f32 {
 
 const FULL: f32 = e4m3::MAX * e2m1::MAX;
 
-/// Which wrong turns give this global scale: all that do, for one case cannot tell them apart. If
+/// Which known bugs give this global scale: all that do, for one case cannot tell them apart. If
 /// the largest magnitude is negative, who forgot the sign and who forgot that place look the same;
 /// over the cases only the real one remains.
 fn explain(values: &[u16], columns: usize, found: f32, wanted: f32) -> Vec<(&'static str, String)> {

@@ -2,7 +2,7 @@
 
 use formats::{e2m1, e4m3, pack};
 
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoder {
@@ -69,45 +69,45 @@ pub(crate) fn scale_without_subnormal(byte: u8) -> f32 {
 
 /// What goes wrong before the scale: which nibble is whose, and what a code is worth. They take `axis`
 /// and the one after it.
-pub(crate) const fn wrong_turns<R: Decodes>(axis: u8) -> [Twist<R>; 7] {
+pub(crate) const fn rejected_files<R: Decodes>(axis: u8) -> [Mutation<R>; 7] {
     [
-        Twist {
+        Mutation {
             id: "nibbles_swapped",
             says: "the nibbles are swapped: the even element is in the low nibble",
             axis,
             apply: |r| r.decoder().order = Order::EvenHigh,
         },
-        Twist {
+        Mutation {
             id: "low_nibble_twice",
             says: "both elements of a byte are taken from its low nibble",
             axis,
             apply: |r| r.decoder().order = Order::LowTwice,
         },
-        Twist {
+        Mutation {
             id: "odd_elements_missing",
             says: "the odd elements are 0: the high nibble is not decoded",
             axis,
             apply: |r| r.decoder().order = Order::LowOnly,
         },
-        Twist {
+        Mutation {
             id: "sign_dropped",
             says: "the sign bit, bit 3 of the code, is ignored",
             axis: axis + 1,
             apply: |r| r.decoder().value = unsigned,
         },
-        Twist {
+        Mutation {
             id: "negative_zero_dropped",
             says: "code 8 gives 0; it is -0",
             axis: axis + 1,
             apply: |r| r.decoder().value = positive_zero,
         },
-        Twist {
+        Mutation {
             id: "code_subnormal_missing",
             says: "codes 0 and 1 are read as 0.5 and 0.75: with exponent 0 there is no hidden bit",
             axis: axis + 1,
             apply: |r| r.decoder().value = without_subnormal,
         },
-        Twist {
+        Mutation {
             id: "code_as_integer",
             says: "the codes are read as whole numbers from -8 to 7; they are E2M1",
             axis: axis + 1,

@@ -1,16 +1,16 @@
-//! From a wrong output to sentences: what was never written, and which wrong turns give the rest.
+//! From a wrong output to sentences: what was never written, and which known bugs give the rest.
 
 use rayon::prelude::*;
 
 use crate::Comparison;
-use crate::hypothesis::{DEEPEST, Twist, clauses, identifier, search};
+use crate::hypothesis::{DEEPEST, Mutation, clauses, identifier, search};
 use crate::unwritten::Untouched;
 
 /// A wrong output, ready to be looked into. It falls into units (blocks, rows) that a recipe can be
 /// tried on one by one.
 pub(crate) struct Diagnosis<'a, R: 'static> {
     pub right: R,
-    pub twists: &'static [Twist<R>],
+    pub mutations: &'static [Mutation<R>],
     pub units: usize,
     /// Whether the recipe gives what the solution wrote for this unit. With `true`, bytes that still
     /// hold the judge's pattern are excused.
@@ -22,7 +22,7 @@ pub(crate) struct Diagnosis<'a, R: 'static> {
     pub otherwise: &'a dyn Fn() -> String,
 }
 
-/// Units of each kind, differing and not, that a combination of twists is first tried on.
+/// Units of each kind, differing and not, that a combination of mutations is first tried on.
 const SAMPLE: usize = 48;
 
 impl<R: Clone + Sync> Diagnosis<'_, R> {
@@ -59,7 +59,7 @@ impl<R: Clone + Sync> Diagnosis<'_, R> {
         let mut sample: Vec<usize> = spread(differing.len()).map(|i| differing[i]).collect();
         sample.extend(spread(self.units));
         let agrees = |recipe: &R| sample.iter().all(|&unit| (self.agrees)(recipe, unit, excused));
-        let found = search(&self.right, self.twists, deepest, agrees, proves);
+        let found = search(&self.right, self.mutations, deepest, agrees, proves);
         let written = if excused { " that were written" } else { "" };
         for (index, combination) in found.iter().enumerate() {
             comparison.reasons.push(identifier(combination));
@@ -82,7 +82,7 @@ impl<R: Clone + Sync> Diagnosis<'_, R> {
             comparison.reasons.push("all_zero".to_owned());
             "every byte that was written is 0".to_owned()
         } else {
-            format!("no known wrong turn gives this output; {}", (self.otherwise)())
+            format!("no known known bug gives this output; {}", (self.otherwise)())
         });
     }
 }

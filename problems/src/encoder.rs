@@ -2,7 +2,7 @@
 
 use formats::e2m1::{MAGNITUDES, MIDPOINTS};
 
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 
 /// An encoder as the comparisons it makes: the code is the number of thresholds that the magnitude
 /// is above of, or meets where that is enough.
@@ -103,64 +103,64 @@ impl Encoder {
 
 /// What goes wrong once the values are scaled: who wins a tie, what becomes of the sign, which nibble
 /// is whose. They take `axis` and the two after it.
-pub(crate) const fn wrong_turns<R: Encodes>(axis: u8) -> [Twist<R>; 10] {
+pub(crate) const fn rejected_files<R: Encodes>(axis: u8) -> [Mutation<R>; 10] {
     [
-        Twist {
+        Mutation {
             id: "ties_away_from_zero",
             says: "ties round away from zero: the encoder uses >= at every midpoint",
             axis,
             apply: |r| r.encoder().round_like(Encoder::TIES_AWAY),
         },
-        Twist {
+        Mutation {
             id: "ties_toward_zero",
             says: "ties round toward zero: the encoder uses > at every midpoint, or picks the nearest \
                    of a table with a strict <",
             axis,
             apply: |r| r.encoder().round_like(Encoder::TIES_TOWARD_ZERO),
         },
-        Twist {
+        Mutation {
             id: "ties_to_odd",
             says: "ties round to the odd code: > and >= are exchanged",
             axis,
             apply: |r| r.encoder().round_like(Encoder::TIES_TO_ODD),
         },
-        Twist {
+        Mutation {
             id: "truncated",
             says: "values are cut to the next magnitude below; they must be rounded to the nearest",
             axis,
             apply: |r| r.encoder().round_like(Encoder::TRUNCATING),
         },
-        Twist {
+        Mutation {
             id: "sign_dropped",
             says: "the sign bit, bit 3 of the code, is always 0",
             axis: axis + 1,
             apply: |r| r.encoder().treat_sign(Sign::Dropped),
         },
-        Twist {
+        Mutation {
             id: "negative_zero_dropped",
             says: "a negative value that rounds to zero gives code 0; its sign is kept: code 8",
             axis: axis + 1,
             apply: |r| r.encoder().treat_sign(Sign::PositiveZero),
         },
-        Twist {
+        Mutation {
             id: "negative_zero_input_dropped",
             says: "an input of -0 gives code 0 (as x < 0 would decide); its sign bit is kept: code 8",
             axis: axis + 1,
             apply: |r| r.encoder().treat_sign(Sign::ByComparison),
         },
-        Twist {
+        Mutation {
             id: "nibbles_swapped",
             says: "the nibbles are swapped: the even element belongs in the low nibble",
             axis: axis + 2,
             apply: |r| *r.order() = Order::EvenHigh,
         },
-        Twist {
+        Mutation {
             id: "odd_elements_missing",
             says: "the high nibbles are 0: the odd elements are not packed",
             axis: axis + 2,
             apply: |r| *r.order() = Order::EvenOnly,
         },
-        Twist {
+        Mutation {
             id: "even_elements_missing",
             says: "the low nibbles are 0: the even elements are not packed",
             axis: axis + 2,

@@ -1,29 +1,29 @@
-//! Why an output is wrong: the search for the wrong turns that explain it.
+//! Why an output is wrong: the search for the known bugs that explain it.
 //!
 //! A problem describes its computation as a recipe, a value with one field for every choice that
-//! people get wrong (how the scale is rounded, who wins a tie, which nibble comes first). A twist
-//! sets one field to a known wrong choice. If the reference, recomputed with a twist, gives exactly
-//! the solution's output, the twist is the explanation; if no single one does, two or three
+//! people get wrong (how the scale is rounded, who wins a tie, which nibble comes first). A mutation
+//! sets one field to a known wrong choice. If the reference, recomputed with a mutation, gives exactly
+//! the solution's output, the mutation is the explanation; if no single one does, two or three
 //! together may. Only complete agreement counts, so an explanation is never a guess; where several
 //! are equally short, all are named, for the data at hand cannot tell them apart.
 //!
 //! Agreement is first tried on a few blocks and only then proved on all, so several thousand
 //! combinations take milliseconds.
 
-/// One wrong turn.
+/// One known bug.
 #[derive(Clone, Copy)]
-pub(crate) struct Twist<R> {
+pub(crate) struct Mutation<R> {
     /// Stable identifier.
     pub id: &'static str,
     /// "… match if": a clause.
     pub says: &'static str,
-    /// Twists of one axis exclude each other.
+    /// Mutations of one axis exclude each other.
     pub axis: u8,
     pub apply: fn(&mut R),
 }
 
-/// All the twists of `groups` in their order, `N` together.
-pub(crate) const fn joined<R: Copy, const N: usize>(groups: &[&[Twist<R>]]) -> [Twist<R>; N] {
+/// All the mutations of `groups` in their order, `N` together.
+pub(crate) const fn joined<R: Copy, const N: usize>(groups: &[&[Mutation<R>]]) -> [Mutation<R>; N] {
     let mut all = [groups[0][0]; N];
     let (mut group, mut filled) = (0, 0);
     while group < groups.len() {
@@ -48,18 +48,18 @@ const MOST: usize = 10_000;
 /// Explanations to name, at most.
 const ALTERNATIVES: usize = 6;
 
-/// The shortest combinations of twists with which `agrees` holds for the sample and `proves` for
-/// everything, in the order of `twists`; at most `deepest` of them together.
+/// The shortest combinations of mutations with which `agrees` holds for the sample and `proves` for
+/// everything, in the order of `mutations`; at most `deepest` of them together.
 pub(crate) fn search<'t, R: Clone>(
     right: &R,
-    twists: &'t [Twist<R>],
+    mutations: &'t [Mutation<R>],
     deepest: usize,
     agrees: impl Fn(&R) -> bool,
     proves: impl Fn(&R) -> bool,
-) -> Vec<Vec<&'t Twist<R>>> {
-    let mut level: Vec<(Vec<&Twist<R>>, R)> = vec![(Vec::new(), right.clone())];
+) -> Vec<Vec<&'t Mutation<R>>> {
+    let mut level: Vec<(Vec<&Mutation<R>>, R)> = vec![(Vec::new(), right.clone())];
     for _ in 0..deepest {
-        level = level.iter().flat_map(|combination| longer(combination, twists)).collect();
+        level = level.iter().flat_map(|combination| longer(combination, mutations)).collect();
         if level.len() > MOST {
             break;
         }
@@ -76,28 +76,28 @@ pub(crate) fn search<'t, R: Clone>(
     Vec::new()
 }
 
-/// The combination with one more twist, of a later axis.
+/// The combination with one more mutation, of a later axis.
 fn longer<'t, R: Clone>(
-    (combination, recipe): &(Vec<&'t Twist<R>>, R),
-    twists: &'t [Twist<R>],
-) -> Vec<(Vec<&'t Twist<R>>, R)> {
-    let axis = combination.last().map(|twist| twist.axis);
-    let extended = |twist: &'t Twist<R>| {
+    (combination, recipe): &(Vec<&'t Mutation<R>>, R),
+    mutations: &'t [Mutation<R>],
+) -> Vec<(Vec<&'t Mutation<R>>, R)> {
+    let axis = combination.last().map(|mutation| mutation.axis);
+    let extended = |mutation: &'t Mutation<R>| {
         let mut recipe = recipe.clone();
-        (twist.apply)(&mut recipe);
-        (combination.iter().copied().chain([twist]).collect(), recipe)
+        (mutation.apply)(&mut recipe);
+        (combination.iter().copied().chain([mutation]).collect(), recipe)
     };
-    twists.iter().filter(|twist| Some(twist.axis) > axis).map(extended).collect()
+    mutations.iter().filter(|mutation| Some(mutation.axis) > axis).map(extended).collect()
 }
 
 /// `ceil_scale+nibbles_swapped`
-pub(crate) fn identifier<R>(combination: &[&Twist<R>]) -> String {
-    combination.iter().map(|twist| twist.id).collect::<Vec<_>>().join("+")
+pub(crate) fn identifier<R>(combination: &[&Mutation<R>]) -> String {
+    combination.iter().map(|mutation| mutation.id).collect::<Vec<_>>().join("+")
 }
 
 /// The clauses, joined.
-pub(crate) fn clauses<R>(combination: &[&Twist<R>]) -> String {
-    combination.iter().map(|twist| twist.says).collect::<Vec<_>>().join(", and ")
+pub(crate) fn clauses<R>(combination: &[&Mutation<R>]) -> String {
+    combination.iter().map(|mutation| mutation.says).collect::<Vec<_>>().join(", and ")
 }
 
 /// `4,194,304`
@@ -114,15 +114,15 @@ pub(crate) fn thousands(number: u64) -> String {
 mod tests {
     use super::*;
 
-    const TWISTS: [Twist<u32>; 4] = [
-        Twist { id: "one", says: "", axis: 0, apply: |x| *x += 1 },
-        Twist { id: "other_one", says: "", axis: 1, apply: |x| *x += 1 },
-        Twist { id: "ten", says: "", axis: 1, apply: |x| *x += 10 },
-        Twist { id: "hundred", says: "", axis: 2, apply: |x| *x += 100 },
+    const MUTATIONS: [Mutation<u32>; 4] = [
+        Mutation { id: "one", says: "", axis: 0, apply: |x| *x += 1 },
+        Mutation { id: "other_one", says: "", axis: 1, apply: |x| *x += 1 },
+        Mutation { id: "ten", says: "", axis: 1, apply: |x| *x += 10 },
+        Mutation { id: "hundred", says: "", axis: 2, apply: |x| *x += 100 },
     ];
 
     fn found(sum: u32) -> Vec<String> {
-        let found = search(&0, &TWISTS, DEEPEST, |&x| x == sum, |_| true);
+        let found = search(&0, &MUTATIONS, DEEPEST, |&x| x == sum, |_| true);
         found.iter().map(|combination| identifier(combination)).collect()
     }
 
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(found(11), ["one+ten"]);
         assert_eq!(found(111), ["one+ten+hundred"]);
         assert_eq!(found(12), [""; 0]);
-        assert!(search(&0, &TWISTS, DEEPEST, |&x| x == 1, |_| false).is_empty());
+        assert!(search(&0, &MUTATIONS, DEEPEST, |&x| x == 1, |_| false).is_empty());
     }
 
     #[test]

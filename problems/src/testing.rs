@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use crate::hypothesis::Twist;
+use crate::hypothesis::Mutation;
 use crate::{
     CaseSpec, Comparison, Direction, Expected, Family, NoKernels, Poison, Problem, ScalarValue,
     Sizes,
@@ -90,44 +90,48 @@ pub(crate) fn accepts_what_is_expected(problem: &str) {
     }
 }
 
-pub(crate) fn twisted<R: Clone>(right: &R, twists: &[&Twist<R>]) -> R {
+pub(crate) fn mutated<R: Clone>(right: &R, mutations: &[&Mutation<R>]) -> R {
     let mut recipe = right.clone();
-    twists.iter().for_each(|twist| (twist.apply)(&mut recipe));
+    mutations.iter().for_each(|mutation| (mutation.apply)(&mut recipe));
     recipe
 }
 
-pub(crate) fn twist<'t, R>(twists: &'t [Twist<R>], id: &str) -> &'t Twist<R> {
-    twists.iter().find(|twist| twist.id == id).expect(id)
+pub(crate) fn mutation<'t, R>(mutations: &'t [Mutation<R>], id: &str) -> &'t Mutation<R> {
+    mutations.iter().find(|mutation| mutation.id == id).expect(id)
 }
 
-/// Every twist is rejected by at least one family, and wherever it is rejected it is named.
-/// `compare(twist, family)` holds what the twist writes to the family's case.
-pub(crate) fn every_twist_is_named<R: Debug>(
-    twists: &[Twist<R>],
+/// Every mutation is rejected by at least one family, and wherever it is rejected it is named.
+/// `compare(mutation, family)` holds what the mutation writes to the family's case.
+pub(crate) fn every_mutation_is_named<R: Debug>(
+    mutations: &[Mutation<R>],
     families: &[Family],
-    compare: impl Fn(&Twist<R>, Family) -> Comparison,
+    compare: impl Fn(&Mutation<R>, Family) -> Comparison,
 ) {
-    for twist in twists {
+    for mutation in mutations {
         let mut caught = 0;
         for &family in families {
-            let comparison = compare(twist, family);
+            let comparison = compare(mutation, family);
             if !comparison.accepted() {
                 caught += 1;
-                let named = comparison.reasons.iter().any(|reason| reason == twist.id);
-                assert!(named, "{} on {family}: {:?}", twist.id, comparison.explanation);
+                let named = comparison.reasons.iter().any(|reason| reason == mutation.id);
+                assert!(named, "{} on {family}: {:?}", mutation.id, comparison.explanation);
             }
         }
-        assert!(caught > 0, "{} passes every family", twist.id);
+        assert!(caught > 0, "{} passes every family", mutation.id);
     }
 }
 
-/// The twists that pass this family.
+/// The mutations that pass this family.
 pub(crate) fn passing<R>(
-    twists: &[Twist<R>],
+    mutations: &[Mutation<R>],
     family: Family,
-    compare: impl Fn(&Twist<R>, Family) -> Comparison,
+    compare: impl Fn(&Mutation<R>, Family) -> Comparison,
 ) -> Vec<&'static str> {
-    twists.iter().filter(|twist| compare(twist, family).accepted()).map(|twist| twist.id).collect()
+    mutations
+        .iter()
+        .filter(|mutation| compare(mutation, family).accepted())
+        .map(|mutation| mutation.id)
+        .collect()
 }
 
 /// The families that every quantizer has.

@@ -1,5 +1,5 @@
-// The yardsticks' loops as one writes them for a CPU: scalar, one thread. Compiled by `bars.rs` with g++ -O3
-// -march=native -fno-tree-vectorize. Inputs and sizes are those of `yardstick.rs`. Prints a name and the median of the
+// The microbenchmarks' loops as one writes them for a CPU: scalar, one thread. Compiled by `targets.rs` with g++ -O3
+// -march=native -fno-tree-vectorize. Inputs and sizes are those of `microbenchmark.rs`. Prints a name and the median of the
 // nanoseconds of processor time of nine rounds, a line each.
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::counters::Counters;
-use crate::exec::{Crew, Launch, Level, Tally, run_grid};
+use crate::exec::{Launch, Level, Tally, ThreadPool, run_grid};
 use crate::fault::Fault;
 use crate::memory::{GlobalMemory, OutOfMemory};
 use crate::profile::KernelProfile;
@@ -74,7 +74,7 @@ pub struct Machine {
     config: Config,
     memory: GlobalMemory,
     /// Who runs the launch under way.
-    crew: Mutex<Crew>,
+    pool: Mutex<ThreadPool>,
     /// When launches are given up.
     deadline: Mutex<Option<Instant>>,
     /// What kernels have printed, and nobody has taken yet.
@@ -103,7 +103,7 @@ impl Machine {
         Self {
             config,
             memory,
-            crew: Mutex::default(),
+            pool: Mutex::default(),
             deadline: Mutex::default(),
             printed: Mutex::default(),
             stack: AtomicU32::new(STACK),
@@ -178,7 +178,7 @@ impl Machine {
         params: &[u8],
         counts: impl FnOnce(&Program, &Tally) -> T,
     ) -> Result<T, Box<Fault>> {
-        let mut crew = self.crew.lock().unwrap_or_else(|e| e.into_inner());
+        let mut pool = self.pool.lock().unwrap_or_else(|e| e.into_inner());
         let kernel = &*launch.kernel;
         let program = match &kernel.program {
             Ok(program) => program,
@@ -211,7 +211,7 @@ impl Machine {
         }
         let ctas: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
         let resident = if launch.cooperative { ctas as usize } else { RESIDENT };
-        // One party that knows of everything, or throws all dice.
+        // One party that knows of everything, or draws all numbers.
         let alone = self.config.sanitize || self.config.seed.is_some();
         let run = Launch {
             program,
@@ -225,7 +225,7 @@ impl Machine {
             params: room,
             output: &self.printed,
             counting: self.config.counting,
-            threads: if alone { 1 } else { crew.hire(self.config.threads) },
+            threads: if alone { 1 } else { pool.hire(self.config.threads) },
             resident,
             index_slots: Launch::index_slots(program),
             sms: self.config.sms,
@@ -233,7 +233,7 @@ impl Machine {
             sanitize: self.config.sanitize,
             seed: self.config.seed,
         };
-        match run_grid(&run, &mut crew) {
+        match run_grid(&run, &mut pool) {
             Ok(tally) => Ok(counts(program, &tally)),
             Err(stopped) => Err(Box::new(kernel.fault(program, &run, *stopped))),
         }

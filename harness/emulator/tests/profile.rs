@@ -101,7 +101,7 @@ $DONE:
 .file 1 "/home/me/kernel.cu"
 "#;
 
-const YARDSTICKS: &str = include_str!("fixtures/yardsticks/sm_120a.ptx");
+const YARDSTICKS: &str = include_str!("fixtures/microbenchmarks/sm_120a.ptx");
 
 fn profile(
     ptx: &str,

@@ -27,12 +27,12 @@ pub enum News {
 }
 
 /// Runs all of `configs`, at most `jobs` at a time, begun in the order in which they are given.
-/// `hear` is told on the calling thread what happens; when it breaks, nothing more is begun, and what
+/// `tell` is told on the calling thread what happens; when it breaks, nothing more is begun, and what
 /// runs is heard to its end.
 pub fn batch(
     configs: &[Config],
     jobs: NonZero<usize>,
-    hear: &mut dyn FnMut(usize, News) -> ControlFlow<()>,
+    tell: &mut dyn FnMut(usize, News) -> ControlFlow<()>,
 ) {
     let next = AtomicUsize::new(0);
     let stopped = AtomicBool::new(false);
@@ -57,7 +57,7 @@ pub fn batch(
         }
         drop(sender);
         for (index, news) in news {
-            if hear(index, news).is_break() {
+            if tell(index, news).is_break() {
                 stopped.store(true, Ordering::SeqCst);
             }
         }

@@ -95,14 +95,15 @@ pub fn check(
             break;
         }
         emit(Event::CaseStarted { name: case.name(), index, count: cases.len() });
-        let mut trial = subject.hear(case, limits.case(problem, case))?;
+        let mut trial = subject.run_case(case, limits.case(problem, case))?;
         trial.report.fresh = (listed..small).contains(&index);
         let alone = trial.report.fresh && checked.verdict == Verdict::Accepted;
         let like = cases[..listed].last().filter(|_| alone);
         if let (Some(like), Verdict::WrongAnswer) = (like, trial.report.verdict) {
             // The family may be one that no listed size was checked with.
             let like = CaseSpec { family: case.family, ..like.clone() };
-            if subject.hear(&like, limits.case(problem, &like))?.report.verdict == Verdict::Accepted
+            if subject.run_case(&like, limits.case(problem, &like))?.report.verdict
+                == Verdict::Accepted
             {
                 trial.report.only_listed_sizes_are_right(&like);
             }

@@ -7,12 +7,12 @@
 //! at the judge's side of the pipe.
 
 pub mod cuda;
+mod device_error;
 pub(crate) mod emulator;
 mod entry;
 pub mod fingerprint;
 mod host;
 pub(crate) mod host_touch;
-mod mishap;
 pub mod mock;
 
 use std::os::fd::OwnedFd;
@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::device_error::{DeviceError, DeviceErrorKind};
 pub use self::entry::Entry;
 pub(crate) use self::entry::offsets;
-pub use self::mishap::{Mishap, MishapKind};
 use crate::shared::Map;
 use ptx::KernelFacts;
 use timing::{Launch, Transfers};
@@ -76,7 +76,7 @@ pub enum Call {
     /// A kernel did something that has no meaning.
     Faulted(Box<::emulator::Fault>),
     /// The device or its runtime refused, or is lost: nothing more can be had of this process.
-    Failed(Mishap),
+    Failed(DeviceError),
 }
 
 /// One timed call.
@@ -196,8 +196,8 @@ pub trait Device {
     /// # Errors
     ///
     /// Where the device has no clock, or no memory.
-    fn keep(&mut self, _content: usize) -> Result<(), Mishap> {
-        Err(Mishap::other("this device has no clock"))
+    fn keep(&mut self, _content: usize) -> Result<(), DeviceError> {
+        Err(DeviceError::other("this device has no clock"))
     }
 
     /// Times as many of the calls as there is memory for, at least one.
@@ -205,8 +205,8 @@ pub trait Device {
     /// # Errors
     ///
     /// Where nothing was kept, or a call went wrong.
-    fn series(&mut self, _order: &Order) -> Result<Vec<Reading>, Mishap> {
-        Err(Mishap::other("this device has no clock"))
+    fn series(&mut self, _order: &Order) -> Result<Vec<Reading>, DeviceError> {
+        Err(DeviceError::other("this device has no clock"))
     }
 
     /// Copies what call `index` of the last series left to `memory`, which is laid out as for a
@@ -215,8 +215,8 @@ pub trait Device {
     /// # Errors
     ///
     /// Where there was no such call.
-    fn fetch(&mut self, _index: usize, _memory: &Map) -> Result<(), Mishap> {
-        Err(Mishap::other("this device has no clock"))
+    fn fetch(&mut self, _index: usize, _memory: &Map) -> Result<(), DeviceError> {
+        Err(DeviceError::other("this device has no clock"))
     }
 }
 

@@ -15,11 +15,11 @@ mod content;
 mod link;
 pub mod log;
 mod mixture;
-mod obituary;
 mod reference;
 mod series;
 mod summon;
 mod trial;
+mod worker_exit;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
@@ -38,17 +38,17 @@ use self::content::sides;
 use self::link::{Failure, Link};
 use self::log::Log;
 use self::mixture::Mixture;
-use self::obituary::{Phase, obituary};
 pub(crate) use self::reference::EmulatedReference;
 use self::summon::{Silence, confine, out_of_turn, scratch, spawn};
 pub use self::summon::{ceilings, isolation};
 pub use self::trial::Trial;
 pub(crate) use self::trial::blank;
+use self::worker_exit::{Phase, worker_exit};
 use crate::device::{Argument, Call, Target};
 use crate::emulated::link::{launch, transfers};
 use crate::emulated::protocol::{Answer, Order};
 use crate::emulated::{Emulated, Lost};
-use crate::ncu::Subpoena;
+use crate::ncu::NcuRequest;
 use crate::profile::Sources;
 use crate::report::{CaseReport, Verdict};
 use crate::shared::Shared;
@@ -58,7 +58,7 @@ use crate::{Error, Interrupt};
 
 /// What is on trial, and by which rules.
 #[derive(Clone, Debug)]
-pub struct Docket {
+pub struct JudgeInput {
     pub problem: &'static Problem,
     /// The solution's file and its text, which faults quote.
     pub path: PathBuf,
@@ -80,7 +80,7 @@ pub struct Docket {
 /// The trusted side of one solution.
 #[derive(Debug)]
 pub struct Judge {
-    docket: Docket,
+    input: JudgeInput,
     /// The only folder the solution may write in; removed with the judge.
     scratch: TempDir,
     link: Option<Link>,
@@ -104,22 +104,14 @@ impl Judge {
     /// # Errors
     ///
     /// [`Error::Machine`] where no temporary folder can be made.
-    pub fn new(docket: Docket) -> Result<Self, Error> {
+    pub fn new(input: JudgeInput) -> Result<Self, Error> {
         // Seeds and expected outputs are in this process's memory: its user's other processes do not look
         // into it, nor into a core dump (prctl(2), PR_SET_DUMPABLE). Where that is refused, it is as before.
         let private = DumpableBehavior::NotDumpable;
         let _ = rustix::process::set_dumpable_behavior(private);
         let scratch = scratch()?;
-        let log = Log::new(docket.log_bytes);
-        Ok(Self {
-            docket,
-            scratch,
-            link: None,
-            isolation: None,
-            mixture: None,
-            finished: None,
-            log,
-        })
+        let log = Log::new(input.log_bytes);
+        Ok(Self { input, scratch, link: None, isolation: None, mixture: None, finished: None, log })
     }
 
     /// Runs one case in the worker and decides.
@@ -129,14 +121,14 @@ impl Judge {
     /// [`Error::Machine`] where this machine has no process or memory left to do it.
     pub fn case(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
         let started = Instant::now();
-        let mut trial = self.hear(case, limit)?;
+        let mut trial = self.run_case(case, limit)?;
         trial.report.seconds = started.elapsed().as_secs_f64();
         Ok(trial)
     }
 
     /// From the next worker on, trials have profiles, where the device makes any.
     pub(crate) fn profiling(&mut self) {
-        if let Target::Emulator { scrutiny, .. } = &mut self.docket.target {
+        if let Target::Emulator { scrutiny, .. } = &mut self.input.target {
             scrutiny.profile = true;
         }
     }
@@ -147,7 +139,7 @@ impl Judge {
         let mut link = self.link.take()?;
         let end = link.finish();
         self.log = link.take_log();
-        obituary::leftovers(end.leftovers)
+        worker_exit::leftovers(end.leftovers)
     }
 
     /// What the solution printed so far.
@@ -160,7 +152,7 @@ impl Judge {
         self.isolation
     }
 
-    fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
+    fn run_case(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
         let buffers = self.buffers(case)?;
         if let Some(trial) = self.unopened(case, limit)? {
             return Ok(trial);
@@ -178,21 +170,25 @@ impl Judge {
     }
 
     fn draw(&self, case: &CaseSpec, buffers: &[BufferSpec], seed: u64) -> Result<Content, Error> {
-        let Docket { problem, kernels, .. } = &self.docket;
+        let JudgeInput { problem, kernels, .. } = &self.input;
         Content::draw(problem, case, buffers, seed, None, &**kernels)
     }
 
     /// What the inputs of the next case are drawn from. Fifty-three bits of randomness: more
     /// than a solution can guess, and exact in every reader of JSON.
     fn seed(&self) -> Result<u64, Error> {
-        match self.docket.data_seed {
+        match self.input.data_seed {
             Some(seed) => Ok(seed),
             None => Ok(u64::from_le_bytes(fresh()?) >> 11),
         }
     }
 
     /// One call with inputs of this case, for `ncu` to look into; the bytes go to `contents`.
-    pub(crate) fn subpoena(&self, case: &CaseSpec, contents: PathBuf) -> Result<Subpoena, Error> {
+    pub(crate) fn ncu_request(
+        &self,
+        case: &CaseSpec,
+        contents: PathBuf,
+    ) -> Result<NcuRequest, Error> {
         let buffers = self.buffers(case)?;
         let content = self.content(case)?;
         let mut inputs = content.views().into_iter();
@@ -204,11 +200,11 @@ impl Judge {
             }
         }
         std::fs::write(&contents, bytes).map_err(|error| no_memory(&error))?;
-        Ok(Subpoena {
-            library: self.docket.library.clone(),
-            ordinal: self.docket.target.gpu().unwrap_or_default(),
+        Ok(NcuRequest {
+            library: self.input.library.clone(),
+            ordinal: self.input.target.gpu().unwrap_or_default(),
             buffers: buffers.into_iter().map(|buffer| (buffer.name, buffer.bytes)).collect(),
-            arguments: arguments(self.docket.problem, case, &content.scalars),
+            arguments: arguments(self.input.problem, case, &content.scalars),
             contents,
         })
     }
@@ -234,7 +230,7 @@ impl Judge {
     }
 
     fn buffers(&self, case: &CaseSpec) -> Result<Vec<BufferSpec>, Error> {
-        self.docket.problem.buffers(&case.sizes).map_err(|error| Error::Usage(error.to_string()))
+        self.input.problem.buffers(&case.sizes).map_err(|error| Error::Usage(error.to_string()))
     }
 
     /// Why there is no worker to call; `None` once there is one.
@@ -242,7 +238,9 @@ impl Judge {
         let Err(why) = self.open(limit)? else { return Ok(None) };
         let mut report = blank(case, Verdict::Accepted);
         match why {
-            Silence::Gone(failure) => report.bury(self.autopsy(&failure, Phase::Opening)),
+            Silence::Gone(failure) => {
+                report.record_exit(self.worker_exit(&failure, Phase::Opening))
+            }
             Silence::Refused(why) => report.blame(
                 Verdict::RuntimeError,
                 "not_loaded",
@@ -265,8 +263,8 @@ impl Judge {
         limit: Duration,
     ) -> Result<Examined, Error> {
         let mut report = blank(case, Verdict::Accepted);
-        let problem = self.docket.problem;
-        let kernels = Arc::clone(&self.docket.kernels);
+        let problem = self.input.problem;
+        let kernels = Arc::clone(&self.input.kernels);
         let (ins, outs) = sides(buffers);
         let mut outputs: Vec<_> =
             outs.iter().map(|index| Bytes::zeroed(buffers[*index].bytes)).collect();
@@ -286,14 +284,17 @@ impl Judge {
         let call = match self.call(&shared, arguments(problem, case, &content.scalars), limit) {
             Ok(call) => call,
             Err(failure) => {
-                report.bury(self.autopsy(&failure, Phase::Calling));
+                report.record_exit(self.worker_exit(&failure, Phase::Calling));
                 return Ok(Examined { trial: Trial::of(report), outputs, shared });
             }
         };
         for (index, bytes) in outs.iter().zip(&mut outputs) {
             shared.download(*index, bytes.as_mut_slice());
         }
-        shared.trespasses().iter().for_each(|trespass| report.trespass(trespass));
+        shared
+            .out_of_bounds_writes()
+            .iter()
+            .for_each(|out_of_bounds_write| report.out_of_bounds_write(out_of_bounds_write));
         for (index, bytes) in ins.iter().zip(content.views()) {
             if let Some(at) = shared.first_change(*index, bytes) {
                 report.blame(
@@ -345,7 +346,7 @@ impl Judge {
                         report.blame(Verdict::RuntimeError, "unsupported", text);
                     }
                 }
-                let emulated = matches!(self.docket.target, Target::Emulator { .. });
+                let emulated = matches!(self.input.target, Target::Emulator { .. });
                 if emulated && launches.is_empty() && report.verdict == Verdict::Accepted {
                     let text = "`solution` launched no kernel".to_owned();
                     report.blame(Verdict::RuntimeError, "nothing_launched", text);
@@ -366,15 +367,15 @@ impl Judge {
                 };
                 fault.rename(toolchain::compile::plain);
                 report.blame(verdict, fault.kind.name(), fault.headline());
-                let Docket { path, text, .. } = &self.docket;
+                let JudgeInput { path, text, .. } = &self.input;
                 let mut sources = Sources::new(path, text.clone());
                 let mut text = |file: &str, line| sources.own_line(file, line);
                 report.explanation.extend(fault.details(&mut text));
                 Trial::of(report)
             }
-            Call::Failed(mishap) => {
+            Call::Failed(error) => {
                 self.dismiss();
-                report.refuse(&mishap);
+                report.refuse(&error);
                 Trial::of(report)
             }
         }
@@ -385,7 +386,7 @@ impl Judge {
         if self.link.is_some() {
             return Ok(Ok(()));
         }
-        let Docket { executable, interrupt, .. } = &self.docket;
+        let JudgeInput { executable, interrupt, .. } = &self.input;
         let log = std::mem::take(&mut self.log);
         let scratch = self.scratch.path();
         self.finished = None;
@@ -393,14 +394,14 @@ impl Judge {
         let device = self.device()?;
         let link = self.link.insert(spawn(executable, scratch, log, interrupt.clone())?);
         link.device = device;
-        let (library, gpu) = (Some(self.docket.library.as_path()), self.docket.target.gpu());
+        let (library, gpu) = (Some(self.input.library.as_path()), self.input.target.gpu());
         self.isolation = match confine(link, scratch, library, gpu, limit) {
             Ok(isolation) => Some(isolation),
             Err(silence) => return Ok(Err(silence)),
         };
         let request = Request::Open {
-            library: self.docket.library.clone(),
-            target: self.docket.target.clone(),
+            library: self.input.library.clone(),
+            target: self.input.target.clone(),
         };
         let segment = match &mut link.device {
             Some(device) => match device.wait(limit) {
@@ -447,7 +448,7 @@ impl Judge {
 
     /// The device for the next worker, where that is a process: on its way to be one.
     fn device(&self) -> Result<Option<Emulated>, Error> {
-        let Docket { executable, interrupt, target, .. } = &self.docket;
+        let JudgeInput { executable, interrupt, target, .. } = &self.input;
         let Target::Emulator { arch, kernels, scrutiny } = target else { return Ok(None) };
         let device = Emulated::spawn(executable, interrupt.clone()).map_err(|error| {
             Error::machine(
@@ -461,12 +462,12 @@ impl Judge {
     }
 
     /// Buries the worker and says what it died of.
-    fn autopsy(&mut self, failure: &Failure, phase: Phase) -> obituary::Obituary {
+    fn worker_exit(&mut self, failure: &Failure, phase: Phase) -> worker_exit::WorkerExit {
         self.mixture = None;
         if let Some(mut link) = self.link.take() {
             self.log = link.take_log();
         }
-        obituary(failure, phase)
+        worker_exit(failure, phase)
     }
 }
 
@@ -487,7 +488,7 @@ fn called(
     let call = Request::Call { buffers, arguments, base: Some(base), limit };
     let (unsupported, errors) = match link.ask(&call, None, limit)? {
         Outcome::Called(Call::Returned { unsupported, errors, .. }) => (unsupported, errors),
-        Outcome::Called(Call::Failed(mishap)) => return Ok(Call::Failed(mishap)),
+        Outcome::Called(Call::Failed(error)) => return Ok(Call::Failed(error)),
         other => return Err(out_of_turn(&other)),
     };
     let report = match order(link, &Order::End, None, limit)? {

@@ -124,15 +124,15 @@ pub(crate) fn call(
     let folder = tempfile::tempdir().map_err(|error| {
         Error::machine(format!("no temporary folder: {error}"), "free some space, or set TMPDIR")
     })?;
-    let subpoena = judge.subpoena(case, folder.path().join("contents"))?;
+    let request = judge.ncu_request(case, folder.path().join("contents"))?;
     let names: Vec<String> = kernels.iter().map(|kernel| kernel.mangled.clone()).collect();
     let Config { limits, interrupt, .. } = config;
-    profile(&ncu, &executable(config)?, &subpoena, &names, limits.bench, interrupt)
+    profile(&ncu, &executable(config)?, &request, &names, limits.bench, interrupt)
 }
 
 /// What is to be called once, as the hidden verb's argument.
 #[derive(Debug, serde::Deserialize, Serialize)]
-pub struct Subpoena {
+pub struct NcuRequest {
     pub library: PathBuf,
     pub ordinal: usize,
     /// Each buffer's name and bytes; what they hold stands in the file of the same number.
@@ -150,7 +150,7 @@ pub struct Subpoena {
 pub fn profile(
     ncu: &Path,
     executable: &Path,
-    subpoena: &Subpoena,
+    request: &NcuRequest,
     kernels: &[String],
     limit: Duration,
     interrupt: &Interrupt,
@@ -160,7 +160,7 @@ pub fn profile(
     };
     let folder = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
     let order = folder.path().join("order.json");
-    let text = serde_json::to_vec(subpoena).map_err(|error| failed(error.to_string()))?;
+    let text = serde_json::to_vec(request).map_err(|error| failed(error.to_string()))?;
     std::fs::write(&order, text).map_err(|error| failed(error.to_string()))?;
     let (csv, said) = (folder.path().join("profile.csv"), folder.path().join("said"));
     let output = std::fs::File::create(&said).map_err(|error| failed(error.to_string()))?;
@@ -279,22 +279,22 @@ fn cells(line: &str) -> Vec<String> {
 /// What went wrong, for `ncu`'s log.
 pub fn once(order: &Path) -> Result<(), String> {
     let text = std::fs::read(order).map_err(|error| error.to_string())?;
-    let subpoena: Subpoena = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-    let context = Context::open(subpoena.ordinal)?;
-    let sizes = subpoena.buffers.iter().map(|(name, bytes)| (name.as_str(), *bytes));
+    let request: NcuRequest = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let context = Context::open(request.ordinal)?;
+    let sizes = request.buffers.iter().map(|(name, bytes)| (name.as_str(), *bytes));
     let shared = Shared::new(sizes).map_err(|error| error.to_string())?;
-    let contents = std::fs::read(&subpoena.contents).map_err(|error| error.to_string())?;
+    let contents = std::fs::read(&request.contents).map_err(|error| error.to_string())?;
     let mut rest = contents.as_slice();
-    for (index, (_, bytes)) in subpoena.buffers.iter().enumerate() {
+    for (index, (_, bytes)) in request.buffers.iter().enumerate() {
         let (own, behind) = rest.split_at_checked(*bytes).ok_or("too few bytes")?;
         shared.upload(index, own);
         rest = behind;
     }
     let map = Map::new(shared.fd(), shared.len()).map_err(|error| error.to_string())?;
     let buffers: Vec<Buffer> = shared.buffers().to_vec();
-    let mut device = Cuda::open(&subpoena.library, &context)?;
-    match device.call(Lent::Shared(&map), &buffers, &subpoena.arguments, Duration::MAX) {
-        Call::Failed(mishap) => Err(mishap.text),
+    let mut device = Cuda::open(&request.library, &context)?;
+    match device.call(Lent::Shared(&map), &buffers, &request.arguments, Duration::MAX) {
+        Call::Failed(error) => Err(error.text),
         Call::Returned { .. } | Call::Faulted(_) => Ok(()),
     }
 }

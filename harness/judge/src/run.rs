@@ -8,7 +8,7 @@ use crate::bench::{self, Benched, Setup};
 use crate::card::{Card, Ceilings, Measurement, State, Turn};
 use crate::check::{self, Passed, note};
 use crate::device::mock::{Clock, Mock, Script};
-use crate::judge::{self, Docket, Judge};
+use crate::judge::{self, Judge, JudgeInput};
 use crate::place::{self, Place};
 use crate::reference::reference;
 use crate::report::{CardReport, DeviceInfo, DeviceKind, Verdict};
@@ -297,7 +297,7 @@ pub(crate) fn compile(
     };
     report.kernels = artifact.kernels;
     report.warnings = artifact.warnings.iter().map(ToString::to_string).collect();
-    let judge = Judge::new(Docket {
+    let judge = Judge::new(JudgeInput {
         problem,
         path: source.path.clone(),
         text: source.text.clone(),

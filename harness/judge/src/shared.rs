@@ -93,7 +93,7 @@ impl Drop for Map {
 
 /// A write outside of a buffer, found in a red zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trespass {
+pub struct OutOfBoundsWrite {
     pub buffer: String,
     /// Of the first byte written, from the buffer's first byte; negative before it.
     pub offset: i64,
@@ -188,7 +188,7 @@ impl Shared {
     }
 
     /// Writes outside of the buffers, at most one for each red zone.
-    pub fn trespasses(&self) -> Vec<Trespass> {
+    pub fn out_of_bounds_writes(&self) -> Vec<OutOfBoundsWrite> {
         let mut found = Vec::new();
         for (buffer, zone) in self.zones() {
             let wanted = self.pattern(&zone);
@@ -196,7 +196,7 @@ impl Shared {
             self.map.read(zone.start, &mut bytes);
             let changed = |at: &usize| bytes[*at] != wanted[*at];
             if let Some(first) = (0..zone.len()).find(changed) {
-                found.push(Trespass {
+                found.push(OutOfBoundsWrite {
                     buffer: buffer.name.clone(),
                     offset: (zone.start + first) as i64 - buffer.offset as i64,
                     len: buffer.len,
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn one_byte_too_far_on_either_side_is_found() {
         let shared = Shared::new([("a", 100), ("q", 5000)]).unwrap();
-        assert_eq!(shared.trespasses(), []);
+        assert_eq!(shared.out_of_bounds_writes(), []);
         let a = &shared.buffers()[0];
         let q = &shared.buffers()[1];
         let mut old = [0; 3];
@@ -244,18 +244,18 @@ mod tests {
         shared.map.write(a.offset + 100, &old.map(|byte| !byte));
         shared.map.read(q.offset - 1, &mut old[..1]);
         shared.map.write(q.offset - 1, &[!old[0]]);
-        let found = shared.trespasses();
+        let found = shared.out_of_bounds_writes();
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].buffer.as_str(), found[0].offset, found[0].bytes), ("a", 100, 3));
         assert_eq!((found[1].buffer.as_str(), found[1].offset, found[1].bytes), ("q", -1, 1));
     }
 
     #[test]
-    fn what_the_solution_may_touch_is_no_trespass() {
+    fn what_the_solution_may_touch_is_no_out_of_bounds_write() {
         let shared = Shared::new([("a", 4096), ("b", 1)]).unwrap();
         shared.upload(0, &[7; 4096]);
         shared.upload(1, &[7]);
-        assert_eq!(shared.trespasses(), []);
+        assert_eq!(shared.out_of_bounds_writes(), []);
         assert_eq!(shared.first_change(0, &[7; 4096]), None);
         let mut other = [7; 4096];
         other[4000] = 8;

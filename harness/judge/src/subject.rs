@@ -16,7 +16,7 @@ pub trait Subject {
     /// # Errors
     ///
     /// [`Error::Machine`] where this machine cannot.
-    fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error>;
+    fn run_case(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error>;
 
     /// Times calls, each with inputs nobody has seen, and judges every one.
     ///
@@ -61,7 +61,7 @@ impl Subject for Judge {
         Judge::time(self, case, manner, limit)
     }
 
-    fn hear(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
+    fn run_case(&mut self, case: &CaseSpec, limit: Duration) -> Result<Trial, Error> {
         self.case(case, limit)
     }
 

@@ -11,7 +11,7 @@ use super::operands::Operands;
 use super::recipe::{Recipe, Sum};
 use crate::diagnosis::Diagnosis;
 use crate::error_map::ErrorMap;
-use crate::hypothesis::{Twist, thousands};
+use crate::hypothesis::{Mutation, thousands};
 use crate::unwritten::Untouched;
 use crate::{Comparison, Expected, FirstMismatch, Poison, SummedElement};
 
@@ -27,12 +27,12 @@ pub(crate) trait Product: Sync {
 
     fn right(&self) -> Self::Recipe;
 
-    fn twists(&self) -> &'static [Twist<Self::Recipe>];
+    fn mutations(&self) -> &'static [Mutation<Self::Recipe>];
 
     /// What the recipe makes of an output.
     fn range(&self, recipe: &Self::Recipe, output: usize) -> Range;
 
-    /// Arithmetic that is too coarse, the finest first: what is said where no twist explains the
+    /// Arithmetic that is too coarse, the finest first: what is said where no mutation explains the
     /// output and nearly all errors are as small as these.
     fn coarse(&self) -> Vec<Coarse<Self>>;
 }
@@ -90,7 +90,7 @@ pub(crate) fn sums_in_f16<P: Product>() -> Coarse<P> {
 
 /// What a problem of sums says of its outputs.
 pub(crate) struct Sums {
-    pub twists: &'static [Twist<Recipe>],
+    pub mutations: &'static [Mutation<Recipe>],
     /// Row and column of an output in a report.
     pub shape: fn(&Operands, usize) -> (usize, usize),
     /// Whether sums may be what block-scaled `mma` makes of them.
@@ -119,8 +119,8 @@ impl Product for Plain<'_> {
         self.sums.right
     }
 
-    fn twists(&self) -> &'static [Twist<Recipe>] {
-        self.sums.twists
+    fn mutations(&self) -> &'static [Mutation<Recipe>] {
+        self.sums.mutations
     }
 
     fn range(&self, recipe: &Recipe, output: usize) -> Range {
@@ -262,7 +262,7 @@ impl<'a, P: Product> View<'a, P> {
         }
         let diagnosis = Diagnosis {
             right: self.product.right(),
-            twists: self.product.twists(),
+            mutations: self.product.mutations(),
             units: self.given.len(),
             agrees: &|recipe: &P::Recipe, index, excuse| {
                 (excuse && self.c.at(index))

@@ -6,8 +6,8 @@
 
 use super::Core;
 use super::cta::{Cta, Turn};
+use super::deadlock::{self, Deadlock};
 use super::grid::Launch;
-use super::standstill::{self, Standstill};
 use super::tcgen05::{Pipe, TensorMemory};
 use crate::fault::FaultKind;
 
@@ -17,7 +17,7 @@ pub struct Cluster {
     phase: u64,
     /// Its number in the grid.
     pub number: u64,
-    standstill: Standstill,
+    deadlock: Deadlock,
     /// With the core while the cluster runs.
     tensor: Pipe,
 }
@@ -26,15 +26,15 @@ impl Cluster {
     pub fn new(launch: &Launch) -> Self {
         let size = launch.cluster.iter().product::<u32>();
         let ctas = (0..size).map(|_| Cta::new(launch)).collect();
-        let (standstill, tensor) = (Standstill::default(), Pipe::new(size));
-        Self { ctas, phase: 0, number: 0, standstill, tensor }
+        let (deadlock, tensor) = (Deadlock::default(), Pipe::new(size));
+        Self { ctas, phase: 0, number: 0, deadlock, tensor }
     }
 
     /// Stand at the entry as cluster `number` of the grid, the first axis fastest.
     pub fn start(&mut self, launch: &Launch, number: u64) {
         self.phase = 0;
         self.number = number;
-        self.standstill.over();
+        self.deadlock.over();
         self.tensor.reset();
         let extent: [u64; 3] =
             std::array::from_fn(|axis| u64::from(launch.grid[axis] / launch.cluster[axis]));
@@ -54,7 +54,7 @@ impl Cluster {
     /// Run every CTA that can for a slice. Of a fault also the CTA.
     pub fn turn(&mut self, core: &mut Core) -> (Turn, usize) {
         std::mem::swap(&mut core.tensor, &mut self.tensor);
-        core.clock.hold(self.standstill.time());
+        core.clock.hold(self.deadlock.time());
         let turn = self.run(core);
         core.clock.release();
         std::mem::swap(&mut core.tensor, &mut self.tensor);
@@ -92,7 +92,7 @@ impl Cluster {
             let opened = self.ctas.iter_mut().fold(false, |any, cta| cta.open(self.phase) | any);
             progress |= opened;
         }
-        if yielded && self.standstill.found(core, &mut self.ctas) {
+        if yielded && self.deadlock.found(core, &mut self.ctas) {
             return self.stands_still(core);
         }
         if progress {
@@ -118,7 +118,7 @@ impl Cluster {
 
     #[cold]
     fn stands_still(&mut self, core: &mut Core) -> (Turn, usize) {
-        let waiting = standstill::waiting(core, &mut self.ctas);
+        let waiting = deadlock::waiting(core, &mut self.ctas);
         let warps = self.ctas.iter_mut().enumerate().flat_map(|(rank, cta)| {
             cta.warps.iter_mut().enumerate().map(move |(number, warp)| (rank, number, warp))
         });

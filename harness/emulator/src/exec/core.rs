@@ -5,9 +5,9 @@
 use std::sync::{Arc, Mutex};
 
 use super::clock::Clock;
-use super::dice::Dice;
 use super::l1::L1;
 use super::launch_control::Waiting;
+use super::schedule_rng::ScheduleRng;
 use super::{Lane, Tally, tcgen05};
 use crate::fault::FaultKind;
 use crate::memory::{Range, Snapshot};
@@ -85,7 +85,7 @@ pub struct Core<'a> {
     pub fragments: Option<Box<super::matrix::Fragments>>,
     pub sanitizer: Option<Box<Sanitizer>>,
     /// Where the order of things is left to chance.
-    pub dice: Option<Dice>,
+    pub schedule: Option<ScheduleRng>,
     /// What the launch has printed.
     pub output: &'a Mutex<Vec<u8>>,
     pub counting: bool,

@@ -154,7 +154,7 @@ impl Cta {
         let mut ended = true;
         let mut progress = false;
         let mut yielded = false;
-        let order = core.dice.as_mut().map(|dice| dice.order(self.warps.len()));
+        let order = core.schedule.as_mut().map(|schedule| schedule.order(self.warps.len()));
         for turn in 0..self.warps.len() {
             let number = order.as_ref().map_or(turn, |order| order[turn]);
             if self.waits[number].is_some() {

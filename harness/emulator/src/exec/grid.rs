@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::Core;
-use super::Crew;
 use super::Tally;
+use super::ThreadPool;
 use super::clock::Clock;
 use super::cluster::Cluster;
 use super::core::{CacheEntry, Wait};
 use super::cta::{Cta, Place, Turn};
-use super::dice::Dice;
 use super::l1::L1;
 use super::launch_control::Waiting;
+use super::schedule_rng::ScheduleRng;
 use crate::fault::FaultKind;
 use crate::memory::Snapshot;
 use crate::program::{Program, Slot};
@@ -141,7 +141,7 @@ impl Launch<'_> {
 }
 
 /// Run every CTA. The tally is the same whatever the number of threads.
-pub fn run_grid(launch: &Launch, crew: &mut Crew) -> Result<Tally, Box<Stopped>> {
+pub fn run_grid(launch: &Launch, pool: &mut ThreadPool) -> Result<Tally, Box<Stopped>> {
     let next = AtomicU64::new(0);
     let failed = AtomicU64::new(NONE);
     let stopped = Mutex::new(None);
@@ -160,7 +160,7 @@ pub fn run_grid(launch: &Launch, crew: &mut Crew) -> Result<Tally, Box<Stopped>>
             }
         }
     };
-    crew.work(launch.threads.min(launch.ctas() as usize), &work);
+    pool.work(launch.threads.min(launch.ctas() as usize), &work);
     match stopped.into_inner().unwrap_or_else(|e| e.into_inner()) {
         Some(reason) => Err(reason),
         None => Ok(total.into_inner().unwrap_or_else(|e| e.into_inner())),
@@ -211,7 +211,7 @@ impl<'a> Host<'a> {
             in_flight: std::ptr::null_mut(),
             defined: std::ptr::null_mut(),
             fragments: None,
-            dice: launch.seed.map(Dice::new),
+            schedule: launch.seed.map(ScheduleRng::new),
             sanitizer: launch.sanitize.then(|| Box::new(Sanitizer::new(launch.ctas()))),
             output: launch.output,
             counting: launch.counting,
@@ -241,7 +241,7 @@ impl<'a> Host<'a> {
             order: None,
         };
         let clusters = launch.clusters() as usize;
-        host.order = host.core.dice.as_mut().map(|dice| dice.order(clusters));
+        host.order = host.core.schedule.as_mut().map(|schedule| schedule.order(clusters));
         host
     }
 
@@ -268,7 +268,7 @@ impl<'a> Host<'a> {
     }
 
     fn coin(&mut self) -> bool {
-        self.core.dice.as_mut().is_some_and(Dice::coin)
+        self.core.schedule.as_mut().is_some_and(ScheduleRng::coin)
     }
 
     fn has_failed(&self) -> bool {
@@ -281,8 +281,8 @@ impl<'a> Host<'a> {
         if self.has_failed() {
             return None;
         }
-        match &mut self.core.dice {
-            Some(dice) => self.suspended.remove(dice.below(self.suspended.len())),
+        match &mut self.core.schedule {
+            Some(schedule) => self.suspended.remove(schedule.below(self.suspended.len())),
             None => self.suspended.pop_front(),
         }
     }

@@ -4,7 +4,7 @@
 //! The bodies are mostly the same generic code, inlined into functions that differ in their target
 //! features only, so the results are the same bits: what differs is whether 32 lanes take 32
 //! instructions or four. `f32::mul_add` is one rounding on all (a library call without FMA).
-//! Measured on the yardsticks, AVX2 over none: 1.4 to 1.5 times for quantizers, 15 for a chain of
+//! Measured on the microbenchmarks, AVX2 over none: 1.4 to 1.5 times for quantizers, 15 for a chain of
 //! `fma.rn.f32`; AVX-512 over AVX2: 1.2 for quantizers, 1.6 for the chain.
 
 use super::Handler;

@@ -1,8 +1,8 @@
 //! Running a decoded program: lanes, warps, CTAs, grids.
 //!
 //! ```text
-//! grid.rs     CTAs over host threads (crew.rs); dice.rs: in an order left to chance
-//!  cluster.rs CTAs in turns, most often one; standstill.rs: those that can only wait
+//! grid.rs     CTAs over host threads (thread_pool.rs); schedule_rng.rs: in an order left to chance
+//!  cluster.rs CTAs in turns, most often one; deadlock.rs: those that can only wait
 //!   cta.rs    warps in turns, barriers, shared memory
 //!     warp.rs groups of lanes (splits), block by block, in weak topological order
 //!      straight.rs  a block's instructions, one after another; with the sanitizer around each
@@ -29,9 +29,8 @@ mod cluster;
 pub mod copy_async;
 #[expect(clippy::needless_range_loop, reason = "several arrays are indexed by lane")]
 mod core;
-mod crew;
 mod cta;
-pub mod dice;
+mod deadlock;
 mod grid;
 mod heat;
 mod l1;
@@ -45,8 +44,8 @@ pub mod mbarrier;
 mod printf;
 pub mod reduction;
 mod reserved;
+pub mod schedule_rng;
 pub mod shuffle;
-mod standstill;
 pub mod store_async;
 mod straight;
 pub mod system;
@@ -54,16 +53,17 @@ mod tally;
 pub mod tcgen05;
 pub mod tensor;
 pub mod tensor_map;
+mod thread_pool;
 mod warp;
 
 pub use core::{Asked, Core};
-pub use crew::Crew;
 pub use cta::CLUSTER;
 pub use grid::{Launch, Stopped, run_grid};
 pub use lane::{Lane, Op1, Op2, Op3, PLAIN, WIDE, WIDEST, each_lane, lane_by_lane, op1, op2, op3};
 pub use level::{Handlers, Level};
 pub(crate) use level::{both, element_wise, once, op, rare, thrice};
 pub use tally::{Moved, Sectors, Tally, Traffic, is_zero};
+pub use thread_pool::ThreadPool;
 
 use crate::program::Inst;
 

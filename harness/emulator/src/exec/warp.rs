@@ -206,10 +206,10 @@ impl Warp {
         let program = core.program;
         core.polled = None;
         let mut fuel = SLICE;
-        if let Some(dice) = &mut core.dice {
-            fuel = dice.slice();
+        if let Some(schedule) = &mut core.schedule {
+            fuel = schedule.slice();
             // Any split first, or the lowest.
-            self.rotate = dice.coin().then(|| dice.below(32));
+            self.rotate = schedule.coin().then(|| schedule.below(32));
         }
         loop {
             let (mut now, mut limit) = match self.pick(core, program) {

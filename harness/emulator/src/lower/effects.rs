@@ -6,14 +6,14 @@ use super::slots::Slots;
 use super::{Op, Registers};
 use crate::isa::{self, Bits, Kind, Modifiers};
 use crate::program::SLOT;
-use crate::sanitize::{Deed, Effect, Rule, Touch};
+use crate::sanitize::{Action, Effect, Rule, Touch};
 
 /// What an operation of this instruction does; those beside the access (an extension, an address made
 /// narrow) go lane by lane.
-pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
+pub fn action(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Action {
     match kind {
-        Kind::Load if op.memory => Deed::Load(touch(flat, modifiers, op.written)),
-        Kind::Store if op.memory => Deed::Store(touch(flat, modifiers, op.list.len())),
+        Kind::Load if op.memory => Action::Load(touch(flat, modifiers, op.written)),
+        Kind::Store if op.memory => Action::Store(touch(flat, modifiers, op.list.len())),
         Kind::Atomic if op.memory => {
             let vector = flat.operands.iter().find_map(|operand| match operand {
                 Value::Vector(list) => Some(list.len()),
@@ -21,19 +21,21 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
             });
             let touch = touch(flat, modifiers, vector.unwrap_or(1));
             let (replaces, compares) = (flat.has("exch"), flat.has("cas"));
-            Deed::Atomic(Touch { strong: true, replaces, compares, ..touch })
+            Action::Atomic(Touch { strong: true, replaces, compares, ..touch })
         }
-        Kind::Shuffle(_) => Deed::Shuffle,
-        Kind::Vote(_) | Kind::AcrossLanes(_) | Kind::Mma(_) | Kind::WmmaMultiply(_) => Deed::Across,
-        Kind::Wgmma(_) | Kind::WgmmaWait(_) => Deed::Sums,
-        Kind::TensorMemory(_) if flat.has("ld") && !op.list.is_empty() => Deed::TensorLoad,
-        Kind::WarpBarrier(_) => Deed::WarpSync,
-        Kind::Fence(_) => Deed::Fence,
+        Kind::Shuffle(_) => Action::Shuffle,
+        Kind::Vote(_) | Kind::AcrossLanes(_) | Kind::Mma(_) | Kind::WmmaMultiply(_) => {
+            Action::Across
+        }
+        Kind::Wgmma(_) | Kind::WgmmaWait(_) => Action::Sums,
+        Kind::TensorMemory(_) if flat.has("ld") && !op.list.is_empty() => Action::TensorLoad,
+        Kind::WarpBarrier(_) => Action::WarpSync,
+        Kind::Fence(_) => Action::Fence,
         Kind::CopyAsync(_)
         | Kind::StoreAsync(_)
         | Kind::Bulk(_)
         | Kind::Tensor(_)
-        | Kind::TryCancel(_) => Deed::Copy,
+        | Kind::TryCancel(_) => Action::Copy,
         Kind::Lanes(..) => of_lanes(flat.opcode, flat.modifiers),
         Kind::Compare(..)
         | Kind::ComparePair
@@ -46,8 +48,8 @@ pub fn deed(flat: &Flat, kind: Kind, modifiers: &Modifiers, op: &Op) -> Deed {
         | Kind::ConvertAddress
         | Kind::Load
         | Kind::Store
-        | Kind::Atomic => Deed::Lanes,
-        _ => Deed::Fresh,
+        | Kind::Atomic => Action::Lanes,
+        _ => Action::Fresh,
     }
 }
 
@@ -96,10 +98,10 @@ fn touch(flat: &Flat, modifiers: &Modifiers, count: usize) -> Touch {
 }
 
 /// What a lane-by-lane instruction makes of the bits of its sources.
-pub fn of_lanes(opcode: &str, modifiers: &[&str]) -> Deed {
+pub fn of_lanes(opcode: &str, modifiers: &[&str]) -> Action {
     let types: Vec<&str> = modifiers.iter().copied().filter(|m| isa::is_type(m)).collect();
     let (first, last) = match types.as_slice() {
-        [] => return Deed::Lanes,
+        [] => return Action::Lanes,
         [first, .., last] => (*first, *last),
         [only] => (*only, *only),
     };
@@ -107,7 +109,7 @@ pub fn of_lanes(opcode: &str, modifiers: &[&str]) -> Deed {
     let number = |ty: &str| whole(ty) && !ty.ends_with("x2");
     let bits = |ty: &str| Bits::of(ty).map_or(32, |bits| 8 * bits.bytes()) as u8;
     let saturates = modifiers.contains(&"sat");
-    Deed::Bits(match opcode {
+    Action::Bits(match opcode {
         "and" => Rule::AND,
         "or" => Rule::OR,
         "xor" => Rule::XOR,
@@ -126,7 +128,7 @@ pub fn of_lanes(opcode: &str, modifiers: &[&str]) -> Deed {
         }
         "cvt" if matches!(first, "f16x2" | "bf16x2") && last == "f32" => Rule::Pair,
         _ if types.iter().all(|ty| ty.ends_with("16x2")) => Rule::Halves,
-        _ => return Deed::Lanes,
+        _ => return Action::Lanes,
     })
 }
 
@@ -138,16 +140,16 @@ pub fn effect(op: &Op, slots: &Slots, registers: &Registers, touched: &mut Vec<u
     let written = touched.len() - first as usize;
     touched.extend(op.uses().map(number));
     let read = touched.len() - first as usize - written;
-    let deed = op.deed.unwrap_or(Deed::Lanes);
+    let action = op.action.unwrap_or(Action::Lanes);
     let wide = [op.dst, op.a, op.b, op.c].map(|reg| reg.is_some_and(|reg| registers.wide(reg)));
-    Effect { deed, first, written: written as u16, read: read as u16, quiet: 0, wide }
+    Effect { action, first, written: written as u16, read: read as u16, quiet: 0, wide }
 }
 
 /// Count for each of a block's effects how many quiet ones there are from it on.
 pub fn count_quiet(block: &mut [Effect]) {
     let mut quiet = 0u16;
     for effect in block.iter_mut().rev() {
-        quiet = if effect.deed.is_quiet() { quiet.saturating_add(1) } else { 0 };
+        quiet = if effect.action.is_quiet() { quiet.saturating_add(1) } else { 0 };
         effect.quiet = quiet;
     }
 }

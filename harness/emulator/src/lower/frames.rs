@@ -22,7 +22,7 @@ use super::variables::MOST_BYTES;
 use super::{Block, End, LowerError, Op, Reg, Registers, Width};
 use crate::exec::access::LOCAL;
 use crate::isa::{self, Bits, Kind, flag};
-use crate::sanitize::{Deed, Touch};
+use crate::sanitize::{Action, Touch};
 
 /// Let the outlined functions make their frames, and save and restore what they need.
 ///
@@ -133,6 +133,6 @@ fn access(
     op.list = vec![reg];
     op.written = usize::from(!stores);
     let touch = Touch { bytes: bits.bytes() as u8, count: 1, ..Touch::default() };
-    op.deed = Some(if stores { Deed::Store(touch) } else { Deed::Load(touch) });
+    op.action = Some(if stores { Action::Store(touch) } else { Action::Load(touch) });
     Some(op)
 }

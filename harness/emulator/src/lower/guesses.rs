@@ -20,10 +20,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Block, Op, Reg};
-use crate::sanitize::{Deed, Rule};
+use crate::sanitize::{Action, Rule};
 
 pub fn mark(blocks: &mut [Block]) {
-    let swaps = |op: &&Op| matches!(op.deed, Some(Deed::Atomic(touch)) if touch.compares);
+    let swaps = |op: &&Op| matches!(op.action, Some(Action::Atomic(touch)) if touch.compares);
     let all = || blocks.iter().flat_map(|block| &block.ops);
     if all().all(|op| !swaps(&op)) {
         return;
@@ -38,13 +38,13 @@ pub fn mark(blocks: &mut [Block]) {
     while let Some(reg) = next.pop() {
         if compared.insert(reg) {
             let writers = writers.get(&reg).into_iter().flatten();
-            let copies = writers.filter(|op| op.deed == Some(Deed::Bits(Rule::COPY)));
+            let copies = writers.filter(|op| op.action == Some(Action::Bits(Rule::COPY)));
             next.extend(copies.filter_map(|copy| copy.a));
         }
     }
     for op in blocks.iter_mut().flat_map(|block| &mut block.ops) {
         let guessed = op.defs().any(|reg| compared.contains(&reg));
-        if let (true, Some(Deed::Load(touch))) = (guessed, &mut op.deed) {
+        if let (true, Some(Action::Load(touch))) = (guessed, &mut op.action) {
             touch.guess = true;
         }
     }

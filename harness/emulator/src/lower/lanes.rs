@@ -6,7 +6,7 @@ use super::flatten::{Flat, Value};
 use super::select::{Refusal, Selector};
 use crate::exec::Handlers;
 use crate::isa::{Modifiers, flag};
-use crate::sanitize::{Deed, Rule};
+use crate::sanitize::{Action, Rule};
 
 impl Selector {
     /// `add.cc d, a, b`: the flag is a register of its own, the same in the whole function.
@@ -38,7 +38,7 @@ impl Selector {
         };
         let mut op = self.op(handlers);
         op.flags = *table as u32 & 0xff;
-        op.deed = Some(Deed::Bits(Rule::Table(*table as u8)));
+        op.action = Some(Action::Bits(Rule::Table(*table as u8)));
         op.a = Some(self.narrow(a)?);
         op.b = Some(self.narrow(b)?);
         op.c = Some(self.narrow(c)?);

@@ -57,7 +57,7 @@ pub use variables::extent;
 
 use crate::exec::{Handlers, Level};
 use crate::program::{Preset, Program};
-use crate::sanitize::Deed;
+use crate::sanitize::Action;
 use ptx::ast;
 
 /// A virtual register.
@@ -164,7 +164,7 @@ pub struct Op {
     /// Copies `a` to `dst` and does nothing else.
     pub copy: bool,
     /// For the sanitizer; the instruction's, unless it is said here.
-    pub deed: Option<Deed>,
+    pub action: Option<Action>,
 }
 
 impl Op {
@@ -186,7 +186,7 @@ impl Op {
             delivers: false,
             work: None,
             copy: false,
-            deed: None,
+            action: None,
         }
     }
 

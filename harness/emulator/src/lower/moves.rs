@@ -9,7 +9,7 @@ use crate::exec::{Core, Flow, once, op};
 use crate::isa::Modifiers;
 use crate::memory::{AllocationKind, LOCAL_WINDOW, SHARED_WINDOW, WINDOWS};
 use crate::program::{Inst, Preset};
-use crate::sanitize::{Deed, Rule};
+use crate::sanitize::{Action, Rule};
 use ptx::ast::Space;
 
 impl Selector {
@@ -23,7 +23,7 @@ impl Selector {
         op.dst = Some(dst);
         op.a = Some(from);
         op.copy = true;
-        op.deed = Some(Deed::Bits(Rule::COPY));
+        op.action = Some(Action::Bits(Rule::COPY));
         self.ops.push(op);
     }
 
@@ -117,7 +117,7 @@ impl Selector {
             op.a = Some(from);
             op.flags = index as u32 * each;
             let (at, bits) = (op.flags as u8, each as u8);
-            op.deed = Some(Deed::Bits(Rule::Extract { at, bits }));
+            op.action = Some(Action::Bits(Rule::Extract { at, bits }));
             self.into(&Value::Register(*part), "n", "", op)?;
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Selector {
             op.b = Some(part);
             op.flags = index as u32 * each;
             let (at, bits) = (op.flags as u8, each as u8);
-            op.deed = Some(Deed::Bits(Rule::Insert { at, bits }));
+            op.action = Some(Action::Bits(Rule::Insert { at, bits }));
             op.dst = Some(to);
             self.ops.push(op);
             sum = Some(to);

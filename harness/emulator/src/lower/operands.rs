@@ -108,7 +108,7 @@ impl Selector {
         };
         let mut op = self.op(handlers);
         op.flags = read.flags;
-        op.deed = Some(effects::of_lanes(opcode, modifiers));
+        op.action = Some(effects::of_lanes(opcode, modifiers));
         op.dst = Some(dst);
         op.a = sources.first().copied();
         op.b = sources.get(1).copied();

@@ -199,8 +199,9 @@ impl Selector {
             && let Ok((row, modifiers)) = &flat.form
         {
             for op in &mut self.ops[before..] {
-                let deed = op.deed.unwrap_or_else(|| effects::deed(flat, row.kind, modifiers, op));
-                op.deed = Some(deed);
+                let action =
+                    op.action.unwrap_or_else(|| effects::action(flat, row.kind, modifiers, op));
+                op.action = Some(action);
             }
         }
     }

@@ -5,7 +5,7 @@ use super::Rule;
 /// One for each instruction of a program that is sanitized.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    pub deed: Deed,
+    pub action: Action,
     /// Numbers of slots written, then read: ranges of [`crate::program::Program::touched`].
     pub first: u32,
     pub written: u16,
@@ -17,7 +17,7 @@ pub struct Effect {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// A lane of the results is made from the same lane of the sources.
     Lanes,
     /// As `Lanes`, bit by bit.
@@ -43,7 +43,7 @@ pub enum Deed {
     Sums,
 }
 
-impl Deed {
+impl Action {
     /// It only makes values of values: of no interest where all are defined.
     #[inline(always)]
     pub fn is_quiet(self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::clash::Clash;
 use super::operands::Until;
-use super::{Deed, Rule, Sanitizer};
+use super::{Action, Rule, Sanitizer};
 use crate::exec::Core;
 use crate::fault::{Access, FaultKind, MemorySpace, Near, Other, Use};
 
@@ -98,12 +98,12 @@ impl Sanitizer {
             return;
         }
         let asked = core.program.effects.get(source as usize);
-        if asked.is_some_and(|effect| effect.deed == Deed::Shuffle) {
+        if asked.is_some_and(|effect| effect.action == Action::Shuffle) {
             self.earlier = Some(Earlier { ip: source, thread: None, cta: None });
             core.stop(FaultKind::AbsentLane { used }, lane);
             return;
         }
-        if asked.is_some_and(|effect| effect.deed == Deed::TensorLoad) {
+        if asked.is_some_and(|effect| effect.action == Action::TensorLoad) {
             self.earlier = Some(Earlier { ip: source, thread: None, cta: None });
             let space = Some(MemorySpace::Tensor);
             core.stop(FaultKind::Undefined { used, space, near: None }, lane);
@@ -117,8 +117,8 @@ impl Sanitizer {
 
     /// Whether what came from `source` is a remainder or a quotient, if it is either.
     fn division(core: &Core, source: u32) -> Option<bool> {
-        match core.program.effects.get(source as usize)?.deed {
-            Deed::Bits(Rule::Divide { remainder }) => Some(remainder),
+        match core.program.effects.get(source as usize)?.action {
+            Action::Bits(Rule::Divide { remainder }) => Some(remainder),
             _ => None,
         }
     }

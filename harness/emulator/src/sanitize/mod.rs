@@ -60,7 +60,7 @@ mod watch;
 mod whole;
 
 pub use block::Block;
-pub use effect::{Deed, Effect, Touch};
+pub use effect::{Action, Effect, Touch};
 pub use fault::Earlier;
 pub use operands::{Operand, Until};
 pub use registers::Registers;

@@ -4,7 +4,7 @@ use super::access::access;
 use super::clash::Party;
 use super::fault::Accessed;
 use super::rule::Source;
-use super::{Deed, Effect, Rule, Sanitizer};
+use super::{Action, Effect, Rule, Sanitizer};
 use crate::exec::{Core, Flow};
 use crate::fault::{Access, MemorySpace, Use};
 use crate::program::{Exit, Inst, SLOT};
@@ -56,9 +56,9 @@ pub unsafe fn matters(core: &mut Core, inst: &Inst, ip: u32) -> bool {
     if unsafe { !(*core.defined).all_defined() || !(*core.in_flight).is_empty() } {
         return true;
     }
-    let (touch, access) = match core.program.effects[ip as usize].deed {
-        Deed::Load(touch) => (touch, Access::Read),
-        Deed::Store(touch) => (touch, Access::Write),
+    let (touch, access) = match core.program.effects[ip as usize].action {
+        Action::Load(touch) => (touch, Access::Read),
+        Action::Store(touch) => (touch, Access::Write),
         _ => return true,
     };
     let Some(mut sanitizer) = core.sanitizer.take() else { return false };
@@ -78,29 +78,29 @@ pub unsafe fn before(core: &mut Core, inst: &Inst, ip: u32) -> Verdict {
     if let Some(sanitizer) = &mut core.sanitizer {
         sanitizer.ip = ip;
     }
-    if effect.deed != Deed::Sums {
+    if effect.action != Action::Sums {
         with(core, |sanitizer, core| sums_are_there(sanitizer, core, effect))?;
     }
-    match effect.deed {
-        Deed::Load(touch) => with(core, |sanitizer, core| {
+    match effect.action {
+        Action::Load(touch) => with(core, |sanitizer, core| {
             // SAFETY: passed on.
             unsafe { access(sanitizer, core, inst, effect, touch, Access::Read) }
         }),
-        Deed::Store(touch) => with(core, |sanitizer, core| {
+        Action::Store(touch) => with(core, |sanitizer, core| {
             // SAFETY: passed on.
             unsafe { access(sanitizer, core, inst, effect, touch, Access::Write) }
         }),
-        Deed::Atomic(touch) => with(core, |sanitizer, core| {
+        Action::Atomic(touch) => with(core, |sanitizer, core| {
             // SAFETY: passed on.
             unsafe { access(sanitizer, core, inst, effect, touch, Access::Atomic) }
         }),
-        Deed::Bits(rule) => with(core, |sanitizer, core| {
+        Action::Bits(rule) => with(core, |sanitizer, core| {
             // Now, as the result may take the place of a source.
             // SAFETY: passed on.
             unsafe { make(sanitizer, core, inst, ip, rule) };
             Ok(())
         }),
-        Deed::Fence => with(core, |sanitizer, _| {
+        Action::Fence => with(core, |sanitizer, _| {
             sanitizer.grid.fence();
             Ok(())
         }),
@@ -170,18 +170,18 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
     let registers = unsafe { &mut *core.defined };
     let (written, read) = (program.written_by(effect), program.read_by(effect));
     let mask = core.mask;
-    match effect.deed {
-        Deed::Lanes => {
+    match effect.action {
+        Action::Lanes => {
             let (undefined, source) = registers.any(read, mask);
             written.iter().for_each(|&to| registers.set(to, mask, undefined, source));
         }
-        Deed::Across => {
+        Action::Across => {
             // Lanes are not followed from one to another: only where no lane has anything.
             let (undefined, source) = registers.any(read, mask);
             let all = if undefined == mask { mask } else { 0 };
             written.iter().for_each(|&to| registers.set(to, mask, all, source));
         }
-        Deed::Shuffle => {
+        Action::Shuffle => {
             let absent = core.sanitizer.as_deref().map_or(0, |sanitizer| sanitizer.absent);
             let (undefined, source) = registers.any(read, mask);
             let (lanes, source) = match undefined == mask {
@@ -194,13 +194,13 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
                 registers.set(to, mask, lanes, source);
             }
         }
-        Deed::Bits(_) => {
+        Action::Bits(_) => {
             if let Some(sanitizer) = core.sanitizer.as_deref() {
                 let (bits, source) = &sanitizer.made;
                 written.iter().for_each(|&to| registers.set_bits(to, mask, bits, *source));
             }
         }
-        Deed::Load(touch) => {
+        Action::Load(touch) => {
             let bits = u64::MAX >> (64 - 8 * u32::from(touch.bytes.clamp(1, 8)));
             let sanitizer = core.sanitizer.as_deref();
             for (element, &to) in written.iter().enumerate() {
@@ -208,7 +208,7 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
                 registers.set_part(to, mask, undefined, bits, ip);
             }
         }
-        Deed::WarpSync => {
+        Action::WarpSync => {
             // SAFETY: lowering keeps slots within the file.
             let named = unsafe { core.read::<u32>(inst.a) };
             // Each lane says whom it waits for: the tiles of a group do so at one instruction.
@@ -220,8 +220,13 @@ pub unsafe fn after(core: &mut Core, inst: &Inst, ip: u32) {
                 lanes &= !members;
             }
         }
-        Deed::TensorLoad => {}
-        Deed::Fresh | Deed::Sums | Deed::Atomic(_) | Deed::Store(_) | Deed::Fence | Deed::Copy => {
+        Action::TensorLoad => {}
+        Action::Fresh
+        | Action::Sums
+        | Action::Atomic(_)
+        | Action::Store(_)
+        | Action::Fence
+        | Action::Copy => {
             written.iter().for_each(|&to| registers.set(to, mask, 0, 0));
         }
     }
@@ -271,8 +276,8 @@ pub fn range(
 ) -> Verdict {
     with(core, |sanitizer, core| {
         let here = Accessed { space, at, bytes, access, lane: lane as u32 };
-        let deed = core.program.effects.get(sanitizer.ip as usize).map(|effect| effect.deed);
-        let copies = deed == Some(Deed::Copy);
+        let action = core.program.effects.get(sanitizer.ip as usize).map(|effect| effect.action);
+        let copies = action == Some(Action::Copy);
         let strong = access == Access::Atomic;
         if space == MemorySpace::Shared {
             let Some(mut block) = sanitizer.block.take() else { return Ok(()) };

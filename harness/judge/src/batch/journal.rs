@@ -2,7 +2,7 @@
 //!
 //! Each process that works on a batch appends to a journal of its own, a line for every step, and holds
 //! `flock` on it. So no two writers meet, on one machine or on several that share a folder; a line
-//! that a kill cut off is no line; and what a dead process was at is known to be at a standstill,
+//! that a kill cut off is no line; and what a dead process was at is known to hang,
 //! because its lock is free.
 
 use std::collections::BTreeMap;

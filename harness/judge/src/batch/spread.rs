@@ -58,7 +58,7 @@ pub fn spread(
     interrupt: &Interrupt,
     order: &dyn Fn(&[usize], usize) -> Order,
     done: &mut dyn FnMut() -> BTreeSet<usize>,
-    hear: &mut dyn FnMut(Tiding),
+    tell: &mut dyn FnMut(Tiding),
 ) -> Result<Spread, Error> {
     let mut waiting: VecDeque<Vec<usize>> =
         places.chunks(chunk.max(1)).map(<[usize]>::to_vec).collect();
@@ -102,7 +102,7 @@ pub fn spread(
                     spread.lacking = Some(one.log);
                     continue;
                 };
-                hear(Tiding::Excluded(node.clone()));
+                tell(Tiding::Excluded(node.clone()));
                 excluded.push(node);
                 waiting.push_back(missing);
                 continue;
@@ -114,12 +114,12 @@ pub fn spread(
             });
             spread.lost.extend(lost);
             if !again.is_empty() {
-                hear(Tiding::Again(again.len()));
+                tell(Tiding::Again(again.len()));
                 waiting.push_back(again);
             }
         }
         running = alive;
-        hear(Tiding::Far { orders: running.len(), done: done().len() });
+        tell(Tiding::Far { orders: running.len(), done: done().len() });
     }
     stop(engine, &running);
     Ok(spread)

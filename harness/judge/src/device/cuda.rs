@@ -21,7 +21,7 @@ use self::driver::{Memory, free_bytes, synchronize};
 use self::stopwatch::Stopwatch;
 use super::entry::offsets;
 use super::{
-    Argument, Buffer, Call, Device, Entry, Lent, Mishap, Order, Reading, Span, Temperature,
+    Argument, Buffer, Call, Device, DeviceError, Entry, Lent, Order, Reading, Span, Temperature,
 };
 use crate::shared::Map;
 
@@ -65,10 +65,10 @@ impl Cuda {
         Ok(())
     }
 
-    fn run(&mut self, memory: &Map) -> Result<Call, Mishap> {
+    fn run(&mut self, memory: &Map) -> Result<Call, DeviceError> {
         self.make_room(memory.len())?;
         let Self { entry, stopwatch, mirror: Some(mirror), .. } = self else {
-            return Err(Mishap::other("no memory"));
+            return Err(DeviceError::other("no memory"));
         };
         let addresses = offsets(mirror.address, &self.buffers);
         // SAFETY: the whole mapping.
@@ -89,7 +89,7 @@ impl Cuda {
 
     /// As many slots as the calls of an order, where two thirds of the free memory hold them: the
     /// solution may want some too.
-    fn make_slots(&mut self, mirror: &Memory, calls: usize) -> Result<(), Mishap> {
+    fn make_slots(&mut self, mirror: &Memory, calls: usize) -> Result<(), DeviceError> {
         while self.slots.len() < calls {
             if !self.slots.is_empty() && free_bytes()? / 3 < mirror.len {
                 break;
@@ -113,14 +113,14 @@ impl Device for Cuda {
         self.buffers = buffers.to_vec();
         self.arguments = arguments.to_vec();
         let Lent::Shared(memory) = memory else {
-            return Call::Failed(Mishap::other("its buffers are on another device"));
+            return Call::Failed(DeviceError::other("its buffers are on another device"));
         };
         self.run(memory).unwrap_or_else(Call::Failed)
     }
 
-    fn keep(&mut self, content: usize) -> Result<(), Mishap> {
+    fn keep(&mut self, content: usize) -> Result<(), DeviceError> {
         let (Some(mirror), Some(kept)) = (&self.mirror, self.kept.get_mut(content)) else {
-            return Err(Mishap::other("nothing was called"));
+            return Err(DeviceError::other("nothing was called"));
         };
         let copy = Memory::new(mirror.len)?;
         copy.copy(mirror)?;
@@ -129,21 +129,21 @@ impl Device for Cuda {
         Ok(())
     }
 
-    fn series(&mut self, order: &Order) -> Result<Vec<Reading>, Mishap> {
+    fn series(&mut self, order: &Order) -> Result<Vec<Reading>, DeviceError> {
         let Some(mirror) = self.mirror.take() else {
-            return Err(Mishap::other("nothing was called"));
+            return Err(DeviceError::other("nothing was called"));
         };
         let room = self.make_slots(&mirror, order.keys.len());
         self.mirror = Some(mirror);
         room?;
         let Self { entry, stopwatch, kept: [Some(a), Some(b)], slots, .. } = self else {
-            return Err(Mishap::other("nothing was kept"));
+            return Err(DeviceError::other("nothing was kept"));
         };
         let outputs = order.outputs.len();
         let sums = Memory::new(8 * outputs * slots.len())?;
         sums.clear()?;
         let buffer = |index: usize| {
-            self.buffers.get(index).ok_or_else(|| Mishap::other("there is no such buffer"))
+            self.buffers.get(index).ok_or_else(|| DeviceError::other("there is no such buffer"))
         };
         let mut readings = Vec::new();
         for (index, (slot, &key)) in slots.iter().zip(&order.keys).enumerate() {
@@ -175,14 +175,14 @@ impl Device for Cuda {
             reading.fingerprints = words.to_vec();
         }
         match entry.cuda_error() {
-            Some(error) => Err(Mishap::other(error)),
+            Some(error) => Err(DeviceError::other(error)),
             None => Ok(readings),
         }
     }
 
-    fn fetch(&mut self, index: usize, memory: &Map) -> Result<(), Mishap> {
+    fn fetch(&mut self, index: usize, memory: &Map) -> Result<(), DeviceError> {
         let slot = self.slots.get(index).filter(|slot| slot.len == memory.len());
-        let slot = slot.ok_or_else(|| Mishap::other("there was no such call"))?;
+        let slot = slot.ok_or_else(|| DeviceError::other("there was no such call"))?;
         // SAFETY: the whole mapping, which is as long.
         Ok(unsafe { slot.download(0, memory.base(), memory.len()) }?)
     }

@@ -9,7 +9,7 @@ use cudart::protocol::segment::{Segment, Side};
 use cudart::session::{self, Complaints};
 
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Lent, Mishap};
+use super::{Argument, Buffer, Call, Device, DeviceError, Entry, Lent};
 use timing::Transfers;
 
 pub struct Emulator {
@@ -43,7 +43,7 @@ impl Device for Emulator {
         _: Duration,
     ) -> Call {
         let Lent::Device(base) = memory else {
-            return Call::Failed(Mishap::other("its buffers are not on the device"));
+            return Call::Failed(DeviceError::other("its buffers are not on the device"));
         };
         session::complaints();
         self.entry.call(&offsets(base, buffers), arguments);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::entry::offsets;
-use super::{Argument, Buffer, Call, Device, Entry, Lent, Mishap};
+use super::{Argument, Buffer, Call, Device, DeviceError, Entry, Lent};
 use timing::Transfers;
 
 pub struct Host(Entry);
@@ -24,7 +24,7 @@ impl Device for Host {
         _: Duration,
     ) -> Call {
         let Lent::Shared(memory) = memory else {
-            return Call::Failed(Mishap::other("its buffers are on a device"));
+            return Call::Failed(DeviceError::other("its buffers are on a device"));
         };
         self.0.call(&offsets(memory.base().addr() as u64, buffers), arguments);
         Call::Returned {

@@ -200,7 +200,7 @@ impl Subject for Mock {
             return Ok(Ok(samples));
         }
         for _ in 0..manner.count {
-            let mut trial = self.hear(case, limit)?;
+            let mut trial = self.run_case(case, limit)?;
             if trial.report.verdict != Verdict::Accepted {
                 trial.report.name.push_str(" (timed)");
                 return Ok(Err(Box::new(trial.report)));
@@ -210,7 +210,7 @@ impl Subject for Mock {
         Ok(Ok(samples))
     }
 
-    fn hear(&mut self, case: &CaseSpec, _limit: Duration) -> Result<Trial, Error> {
+    fn run_case(&mut self, case: &CaseSpec, _limit: Duration) -> Result<Trial, Error> {
         if self.interrupt.raised() {
             return Ok(Trial::of(blank(case, Verdict::Interrupted)));
         }

@@ -8,10 +8,10 @@ use super::bytes::Bytes;
 use super::content::Content;
 use super::link::Failure;
 use super::mixture::Mixture;
-use super::obituary::Phase;
 use super::summon::out_of_turn;
 use super::trial::blank;
-use super::{Docket, Examined, Judge, fresh};
+use super::worker_exit::Phase;
+use super::{Examined, Judge, JudgeInput, fresh};
 use crate::Error;
 use crate::device::{Reading, Sample, Span, Target, Temperature};
 use crate::report::{CaseReport, Verdict};
@@ -46,8 +46,8 @@ impl Judge {
         manner: Manner,
         limit: Duration,
     ) -> Result<Timed, Error> {
-        let on_gpu = matches!(self.docket.target, Target::Cuda { .. });
-        let mixing = self.docket.problem.mixing(&case.sizes).filter(|_| on_gpu);
+        let on_gpu = matches!(self.input.target, Target::Cuda { .. });
+        let mixing = self.input.problem.mixing(&case.sizes).filter(|_| on_gpu);
         let mut samples = Vec::new();
         // A case of the check brings its inputs along: its caches are cold.
         if mixing.is_none() && manner.temperature == Temperature::Hot {
@@ -125,7 +125,7 @@ impl Judge {
         if let Some(trial) = self.unopened(case, limit)? {
             return Err(Stop::Judged(Box::new(trial.report)));
         }
-        let Docket { problem, kernels, .. } = &self.docket;
+        let JudgeInput { problem, kernels, .. } = &self.input;
         let a = Content::draw(problem, case, &buffers, self.seed()?, None, &**kernels)?;
         let like = Some((&a, mixing.shared.as_slice()));
         let b = Content::draw(problem, case, &buffers, self.seed()?, like, &**kernels)?;
@@ -211,7 +211,7 @@ impl Judge {
                     .to_owned(),
             );
         } else if found != mixture.expected(key) {
-            let Docket { problem, kernels, .. } = &self.docket;
+            let JudgeInput { problem, kernels, .. } = &self.input;
             let content = mixture.content(problem, key, &**kernels)?;
             let views: Vec<_> = outputs.iter().map(Bytes::as_slice).collect();
             let Content { scalars, expected, .. } = &content;
@@ -242,10 +242,10 @@ impl Judge {
             return Err(self.buried(case, &Failure::Nonsense("no worker".to_owned())));
         };
         match link.ask(request, None, limit) {
-            Ok(Outcome::Failed(mishap)) => {
+            Ok(Outcome::Failed(error)) => {
                 self.dismiss();
                 let mut report = blank(case, Verdict::Accepted);
-                report.refuse(&mishap);
+                report.refuse(&error);
                 Err(Stop::Judged(Box::new(report)))
             }
             Ok(outcome) => Ok(outcome),
@@ -259,7 +259,7 @@ impl Judge {
 
     fn buried(&mut self, case: &CaseSpec, failure: &Failure) -> Stop {
         let mut report = blank(case, Verdict::Accepted);
-        report.bury(self.autopsy(failure, Phase::Calling));
+        report.record_exit(self.worker_exit(failure, Phase::Calling));
         Stop::Judged(Box::new(report))
     }
 }

@@ -102,7 +102,7 @@ pub fn out_of_turn(outcome: &Outcome) -> Failure {
         Outcome::Done => "done",
         Outcome::Timed(_) => "timed",
         Outcome::Refused(why) => return Failure::Nonsense(why.clone()),
-        Outcome::Failed(mishap) => return Failure::Nonsense(mishap.text.clone()),
+        Outcome::Failed(error) => return Failure::Nonsense(error.text.clone()),
     };
     Failure::Nonsense(format!("`{what}` was answered out of turn"))
 }

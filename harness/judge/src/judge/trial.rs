@@ -3,10 +3,10 @@
 use emulator::KernelProfile;
 use problems::{CaseSpec, Comparison};
 
-use super::obituary::Obituary;
-use crate::device::{Mishap, Sample};
+use super::worker_exit::WorkerExit;
+use crate::device::{DeviceError, Sample};
 use crate::report::{CaseReport, Verdict};
-use crate::shared::Trespass;
+use crate::shared::OutOfBoundsWrite;
 use timing::{Launch, Transfers};
 
 /// A case's report, and what the device claims of the call.
@@ -55,10 +55,10 @@ pub(crate) fn blank(case: &CaseSpec, verdict: Verdict) -> CaseReport {
 }
 
 impl CaseReport {
-    pub(super) fn bury(&mut self, obituary: Obituary) {
-        self.verdict = obituary.verdict;
-        self.explanation.extend(obituary.explanation);
-        self.reasons.push(obituary.reason.to_owned());
+    pub(super) fn record_exit(&mut self, exit: WorkerExit) {
+        self.verdict = exit.verdict;
+        self.explanation.extend(exit.explanation);
+        self.reasons.push(exit.reason.to_owned());
     }
 
     /// A finding that decides the verdict, unless one before it already did.
@@ -73,8 +73,8 @@ impl CaseReport {
     }
 
     /// A device that refused, or broke.
-    pub(super) fn refuse(&mut self, mishap: &Mishap) {
-        let Mishap { kind, text } = mishap;
+    pub(super) fn refuse(&mut self, error: &DeviceError) {
+        let DeviceError { kind, text } = error;
         self.blame(
             Verdict::RuntimeError,
             kind.reason(),
@@ -121,8 +121,8 @@ impl CaseReport {
         }
     }
 
-    pub(super) fn trespass(&mut self, trespass: &Trespass) {
-        let Trespass { buffer, offset, len, bytes } = trespass;
+    pub(super) fn out_of_bounds_write(&mut self, out_of_bounds_write: &OutOfBoundsWrite) {
+        let OutOfBoundsWrite { buffer, offset, len, bytes } = out_of_bounds_write;
         let place = match usize::try_from(*offset) {
             Ok(offset) => format!("{} bytes behind its end ({len} bytes)", offset - len),
             Err(_) => format!("{} bytes before its start", offset.unsigned_abs()),

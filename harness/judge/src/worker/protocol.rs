@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sandbox::Isolation;
 use crate::card::Ceilings;
-use crate::device::{Argument, Buffer, Call, Mishap, Order, Reading, Target};
+use crate::device::{Argument, Buffer, Call, DeviceError, Order, Reading, Target};
 
 /// The longest frame that is taken from a worker, who may claim anything.
 pub const LONGEST_FRAME: usize = 16 << 20;
@@ -62,7 +62,7 @@ pub enum Outcome {
     Done,
     Timed(Vec<Reading>),
     Refused(String),
-    Failed(Mishap),
+    Failed(DeviceError),
 }
 
 /// From the warden to the judge, once: how the worker ended and what it left.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::protocol::{self, Outcome, Request};
 use super::sandbox;
 use crate::device::cuda::{self, Context};
-use crate::device::{self, Call, Device, Lent, Mishap, MishapKind, host_touch};
+use crate::device::{self, Call, Device, DeviceError, DeviceErrorKind, Lent, host_touch};
 use crate::shared::Map;
 
 /// Serves until the judge hangs up. Every error on the private socket means that it did.
@@ -65,7 +65,9 @@ pub fn serve(claims: &OwnedFd) {
                         flush();
                         Outcome::Called(call)
                     }
-                    _ => Outcome::Called(Call::Failed(Mishap::other("nothing is open to call"))),
+                    _ => {
+                        Outcome::Called(Call::Failed(DeviceError::other("nothing is open to call")))
+                    }
                 }
             }
             Request::Ceilings => {
@@ -113,20 +115,20 @@ fn explain_crashes(claims: &OwnedFd) {
     host_touch::explain(move |text| {
         flush();
         if CALLING.swap(false, Ordering::SeqCst) {
-            let mishap = Mishap { kind: MishapKind::HostTouch, text };
-            let _ = protocol::send(claims.as_fd(), &Outcome::Called(Call::Failed(mishap)), None);
+            let error = DeviceError { kind: DeviceErrorKind::HostTouch, text };
+            let _ = protocol::send(claims.as_fd(), &Outcome::Called(Call::Failed(error)), None);
             // SAFETY: ends the process without running anything of it.
             unsafe { libc::_exit(1) }
         }
     });
 }
 
-fn done(result: Result<(), Mishap>) -> Outcome {
+fn done(result: Result<(), DeviceError>) -> Outcome {
     result.map_or_else(Outcome::Failed, |()| Outcome::Done)
 }
 
 fn out_of_turn() -> Outcome {
-    Outcome::Failed(Mishap::other("nothing is open to time"))
+    Outcome::Failed(DeviceError::other("nothing is open to time"))
 }
 
 unsafe extern "C" {

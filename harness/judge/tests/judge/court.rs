@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use judge::Interrupt;
 use judge::device::Target;
-use judge::judge::{Docket, Judge, Trial};
+use judge::judge::{Judge, JudgeInput, Trial};
 use judge::report::Verdict;
 use problems::{CaseSpec, Family, Problem, Sizes};
 use toolchain::trampoline;
@@ -66,7 +66,7 @@ impl Court {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let library = compile(folder.path(), problem, helpers, body);
         let interrupt = Interrupt::default();
-        let judge = Judge::new(Docket {
+        let judge = Judge::new(JudgeInput {
             path: PathBuf::new(),
             text: String::new(),
             problem,
@@ -82,7 +82,7 @@ impl Court {
     }
 
     /// One small case.
-    pub fn hear(&mut self) -> Trial {
+    pub fn run_case(&mut self) -> Trial {
         self.hear_for(Duration::from_secs(30))
     }
 
@@ -93,7 +93,7 @@ impl Court {
 
 /// The verdict on one small case of a solution, whose text must contain `says`.
 pub fn verdict(helpers: &str, body: &str, says: &str) -> (Verdict, Vec<String>) {
-    let report = Court::new(helpers, body).hear().report;
+    let report = Court::new(helpers, body).run_case().report;
     let text = report.explanation.join("\n");
     assert!(text.contains(says), "`{says}` is not in: {text}");
     (report.verdict, report.reasons)

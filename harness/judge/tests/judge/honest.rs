@@ -17,7 +17,7 @@ pub const TESTS: &[Test] = &[
 fn right_is_accepted_again_and_again() {
     let mut court = Court::new("", "quantize(a, q, scale, m, k);");
     for _ in 0..5 {
-        let trial = court.hear();
+        let trial = court.run_case();
         assert_eq!(trial.report.verdict, Verdict::Accepted, "{:?}", trial.report);
         assert_eq!(trial.report.mismatches, 0);
         assert!(trial.report.explanation.is_empty() && trial.report.reasons.is_empty());
@@ -57,15 +57,15 @@ fn inputs_are_fresh_each_time() {
         memcpy(old_q, q, m * k / 2);
         memcpy(old_scale, scale, m * k / 32);";
     let mut court = Court::new("", replay);
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
-    assert_eq!(court.hear().report.verdict, Verdict::WrongAnswer);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::WrongAnswer);
 }
 
 fn what_is_printed_is_the_log() {
     let body =
         r#"quantize(a, q, scale, m, k); printf("to stdout"); fprintf(stderr, "to stderr\n");"#;
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     court.judge.dismiss();
     let log = court.judge.log();
     assert!(log.contains("to stdout") && log.contains("to stderr"), "{log}");

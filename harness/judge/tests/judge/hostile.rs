@@ -46,8 +46,8 @@ fn the_next_case_gets_a_fresh_worker() {
         if (!mark) { fclose(fopen("mark", "w")); puts("first"); abort(); }
         puts("second");"#;
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::RuntimeError);
-    let trial = court.hear();
+    assert_eq!(court.run_case().report.verdict, Verdict::RuntimeError);
+    let trial = court.run_case();
     assert_eq!(trial.report.verdict, Verdict::Accepted, "{:?}", trial.report);
     court.judge.dismiss();
     assert_eq!(court.judge.log(), "first\nsecond\n");
@@ -67,7 +67,7 @@ fn exit_0_in_a_constructor() {
 fn exit_handlers_do_not_help() {
     let body = "atexit([] { for (;;) pause(); }); quantize(a, q, scale, m, k);";
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     let started = Instant::now();
     assert_eq!(court.judge.dismiss(), None);
     assert!(started.elapsed() < Duration::from_secs(4));
@@ -79,7 +79,7 @@ fn abort() {
 
 fn an_exception() {
     let mut court = Court::new("", "throw std::runtime_error(\"out of luck\");");
-    let report = court.hear().report;
+    let report = court.run_case().report;
     assert_eq!(report.verdict, Verdict::RuntimeError);
     assert!(report.explanation[0].contains("uncaught exception"), "{:?}", report.explanation);
     assert!(court.judge.log().contains("out of luck"), "{}", court.judge.log());
@@ -123,7 +123,7 @@ fn a_gigabyte_of_text() {
         for (int i = 0; i < 1024; ++i) fputs(text, i % 2 ? stdout : stderr);
         puts("the end");"#;
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     court.judge.dismiss();
     let log = court.judge.log();
     assert!(log.starts_with("xxx") && log.ends_with("xthe end\n"), "{log}");
@@ -151,7 +151,7 @@ fn written_before_the_start() {
 fn late_writes_do_not_count() {
     let body = "std::thread([=] { usleep(300000); quantize(a, q, scale, m, k); }).detach();";
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::WrongAnswer);
+    assert_eq!(court.run_case().report.verdict, Verdict::WrongAnswer);
 }
 
 /// Claims a good return on the private socket, then leaves: the outputs still decide.
@@ -171,7 +171,7 @@ fn a_forged_claim() {
         }
         _exit(0);"#;
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::WrongAnswer);
+    assert_eq!(court.run_case().report.verdict, Verdict::WrongAnswer);
 }
 
 fn noise_on_every_descriptor() {
@@ -194,7 +194,7 @@ fn files_are_out_of_reach() {
         if (fopen("/tmp/nibble-was-here", "w") || !fopen("scratch", "w")) abort();
         if (kill(getppid(), SIGKILL) == 0) sleep(1000);"#;
     let mut court = Court::new("", body);
-    let trial = court.hear();
+    let trial = court.run_case();
     assert_eq!(trial.report.verdict, Verdict::Accepted, "{:?}", trial.report);
 }
 
@@ -205,6 +205,6 @@ fn ctrl_c() {
         std::thread::sleep(Duration::from_millis(200));
         interrupt.raise();
     });
-    assert_eq!(court.hear().report.verdict, Verdict::Interrupted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Interrupted);
     user.join().expect("a thread that ends");
 }

@@ -198,11 +198,11 @@ fn a_broken_gpu_costs_one_worker() {
          void* driver = dlopen(\"libcuda.so.1\", RTLD_NOW | RTLD_NOLOAD);
          if (driver) ((void (*)(int))dlsym(driver, \"null_driver_break\"))(700);",
     );
-    let broken = court.hear().report;
+    let broken = court.run_case().report;
     assert_eq!(broken.verdict, Verdict::RuntimeError, "{:?}", broken.explanation);
     assert_eq!(broken.reasons, ["illegal_address"]);
     assert!(broken.explanation.join("\n").contains("--device emulator"));
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
 }
 
 fn where_no_gpu_is_the_machine_is_at_fault() {

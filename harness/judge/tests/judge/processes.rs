@@ -61,7 +61,7 @@ fn comes_true(what: impl Fn() -> bool) -> bool {
 fn a_child_that_outlives_it() {
     let mut court =
         Court::new(FORK, "quantize(a, q, scale, m, k); child(false); wait_for_child();");
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     let complaint = court.judge.dismiss().expect("a complaint");
     assert!(complaint.contains("left 1 process running"), "{complaint}");
     assert!(gone(&court));
@@ -69,7 +69,7 @@ fn a_child_that_outlives_it() {
 
 fn a_daemon() {
     let mut court = Court::new(FORK, "quantize(a, q, scale, m, k); child(true); wait_for_child();");
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     let complaint = court.judge.dismiss().expect("a complaint");
     assert!(complaint.contains("left 1 process running"), "{complaint}");
     assert!(gone(&court));
@@ -78,14 +78,14 @@ fn a_daemon() {
 fn a_child_that_ended_is_no_crime() {
     let body = "quantize(a, q, scale, m, k); if (!fork()) _exit(0);";
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     assert_eq!(court.judge.dismiss(), None);
 }
 
 fn a_crash_with_a_child_that_holds_the_channel() {
     let mut court = Court::new(FORK, "child(true); wait_for_child(); abort();");
     let started = Instant::now();
-    let report = court.hear().report;
+    let report = court.run_case().report;
     assert_eq!(report.verdict, Verdict::RuntimeError);
     let text = report.explanation.join("\n");
     assert!(text.contains("SIGABRT") && text.contains("left 1 process running"), "{text}");
@@ -104,7 +104,7 @@ fn no_folder_is_left() {
     let body = r#"quantize(a, q, scale, m, k); char here[512]; puts(getcwd(here, 512));
                   fclose(fopen("rubbish", "w"));"#;
     let mut court = Court::new("", body);
-    assert_eq!(court.hear().report.verdict, Verdict::Accepted);
+    assert_eq!(court.run_case().report.verdict, Verdict::Accepted);
     court.judge.dismiss();
     let folder = court.judge.log().trim().to_owned();
     assert!(Path::new(&folder).join("rubbish").exists(), "{folder}");
@@ -114,7 +114,7 @@ fn no_folder_is_left() {
 
 /// Hears a solution that never returns and has a daemon.
 pub fn doomed() {
-    Court::new(FORK, "child(true); wait_for_child(); pause();").hear();
+    Court::new(FORK, "child(true); wait_for_child(); pause();").run_case();
 }
 
 fn a_judge_killed_leaves_nothing() {

@@ -1,7 +1,7 @@
 //! What waits is found as if it had not: random accesses, noted by the warp and late, and by the lane and at
 //! once in a second place, must race at the same access, and leave the same behind.
 
-use crate::exec::dice::Dice;
+use crate::exec::schedule_rng::ScheduleRng;
 use crate::fault::Access;
 use crate::memory::GlobalMemory;
 use crate::sanitize::block::Block;
@@ -22,37 +22,37 @@ struct Random {
 
 impl Random {
     /// Mostly in a part of the memory where `who` is alone, `part` bytes long.
-    fn taken(dice: &mut Dice, who: u64, part: u64) -> Self {
-        let bytes = [1, 2, 4, 4, 4, 8, 16][dice.below(7)];
-        let step = [0, 1, 1, 1, 2, 3, 17, 33, 128][dice.below(9)];
-        let order = dice.below(6);
-        let (from, len) = match dice.below(8) {
+    fn taken(schedule: &mut ScheduleRng, who: u64, part: u64) -> Self {
+        let bytes = [1, 2, 4, 4, 4, 8, 16][schedule.below(7)];
+        let step = [0, 1, 1, 1, 2, 3, 17, 33, 128][schedule.below(9)];
+        let order = schedule.below(6);
+        let (from, len) = match schedule.below(8) {
             0 => (0, LEN),
-            1 => (dice.below(4) as u64 * part, part),
+            1 => (schedule.below(4) as u64 * part, part),
             _ => (who * part, part),
         };
         let (from, units) = (from / u64::from(bytes), len / u64::from(bytes));
-        let first = dice.below(units as usize) as u64;
-        let mask = match dice.below(4) {
-            0 => dice.below(1 << 32) as u32 | 1 << dice.below(32),
-            1 => u32::MAX >> dice.below(32),
+        let first = schedule.below(units as usize) as u64;
+        let mask = match schedule.below(4) {
+            0 => schedule.below(1 << 32) as u32 | 1 << schedule.below(32),
+            1 => u32::MAX >> schedule.below(32),
             _ => u32::MAX,
         };
-        let place = |lane: u64, dice: &mut Dice| {
+        let place = |lane: u64, schedule: &mut ScheduleRng| {
             let number = match order {
                 0 => lane % 16,
                 1 => lane / 16,
                 2 => 31 - lane,
-                3 => dice.below(32) as u64,
+                3 => schedule.below(32) as u64,
                 _ => lane,
             };
             ((from + (first + step * number) % units) * u64::from(bytes)) as u32
         };
-        let mut at: [u32; 32] = std::array::from_fn(|lane| place(lane as u64, dice));
+        let mut at: [u32; 32] = std::array::from_fn(|lane| place(lane as u64, schedule));
         let repeated = at[mask.trailing_zeros() as usize];
         let lanes = at.iter_mut().enumerate();
         lanes.filter(|(lane, _)| mask >> lane & 1 == 0).for_each(|(_, at)| *at = repeated);
-        let access = if dice.below(3) == 0 { Access::Write } else { Access::Read };
+        let access = if schedule.below(3) == 0 { Access::Write } else { Access::Read };
         Self { at, bytes, mask, access }
     }
 
@@ -84,16 +84,22 @@ impl Seen {
 }
 
 /// Parts of the memory, small and large: in small ones accesses meet, in large ones they are far apart.
-fn part(dice: &mut Dice) -> u64 {
-    [256, 2048, 1 << 14][dice.below(3)]
+fn part(schedule: &mut ScheduleRng) -> u64 {
+    [256, 2048, 1 << 14][schedule.below(3)]
 }
 
 /// One step of both blocks; whether there was a race.
-fn step_of_blocks(dice: &mut Dice, part: u64, late: &mut Block, soon: &mut Block, ip: u32) -> bool {
-    let warp = dice.below(4);
-    let lane = dice.below(32) as u32;
+fn step_of_blocks(
+    schedule: &mut ScheduleRng,
+    part: u64,
+    late: &mut Block,
+    soon: &mut Block,
+    ip: u32,
+) -> bool {
+    let warp = schedule.below(4);
+    let lane = schedule.below(32) as u32;
     let mut both = |act: &dyn Fn(&mut Block)| [&mut *late, &mut *soon].map(act);
-    match dice.below(24) {
+    match schedule.below(24) {
         0 | 1 => drop(both(&|block| block.barrier(&[0, 1, 2, 3], None))),
         2 => drop(both(&|block| block.barrier(&[warp, (warp + 1) % 4], None))),
         3 => drop(both(&|block| block.warp_sync(warp, u32::MAX, u32::MAX))),
@@ -101,21 +107,21 @@ fn step_of_blocks(dice: &mut Dice, part: u64, late: &mut Block, soon: &mut Block
         5 => drop(both(&|block| block.acquire(warp, lane as usize, 64))),
         6 => drop(both(&|block| block.arrive(warp, 1))),
         7..10 => {
-            let (warp, copies) = (warp as u32, dice.below(3) == 0);
-            let access = if dice.coin() || copies { Access::Write } else { Access::Read };
-            let strong = dice.below(3) == 0 && !copies;
+            let (warp, copies) = (warp as u32, schedule.below(3) == 0);
+            let access = if schedule.coin() || copies { Access::Write } else { Access::Read };
+            let strong = schedule.below(3) == 0 && !copies;
             let party = Party { warp, lane, ip, strong, copies };
-            let at = u64::from(warp) * part + 16 * dice.below(16) as u64;
+            let at = u64::from(warp) * part + 16 * schedule.below(16) as u64;
             let found = late.note(party, at, 16, access);
             assert_eq!(found, soon.note_now(party, 1, at, 16, access));
-            if copies && dice.coin() {
+            if copies && schedule.coin() {
                 [late, soon].into_iter().for_each(|block| block.landed(party, at, 16));
             }
             return found.is_some();
         }
         _ => {
-            let one = Random::taken(dice, warp as u64, part);
-            let print = late.footprint(dice.below(3) as u32, &one.at, one.bytes, one.mask);
+            let one = Random::taken(schedule, warp as u64, part);
+            let print = late.footprint(schedule.below(3) as u32, &one.at, one.bytes, one.mask);
             let shape = late.shape(print).clone();
             let stretches: Vec<_> = shape.stretches(print, print.mask).collect();
             let of = stretches.iter().flat_map(|stretch| stretch.at..stretch.at + stretch.all());
@@ -142,14 +148,14 @@ fn warps_race_at_the_same_access() {
     let (mut late, mut soon) = (Block::new(4, LEN), Block::new(4, LEN));
     let mut seen = Seen::default();
     for seed in 0..8000 {
-        let dice = &mut Dice::new(seed);
+        let schedule = &mut ScheduleRng::new(seed);
         [&mut late, &mut soon].into_iter().for_each(Block::start);
-        let (part, steps) = (part(dice), 1 + dice.below(60) as u32);
-        seen.note((0..steps).any(|ip| step_of_blocks(dice, part, &mut late, &mut soon, ip)));
+        let (part, steps) = (part(schedule), 1 + schedule.below(60) as u32);
+        seen.note((0..steps).any(|ip| step_of_blocks(schedule, part, &mut late, &mut soon, ip)));
         for _ in 0..64 {
-            let (warp, lane) = (dice.below(4) as u32, dice.below(32) as u32);
+            let (warp, lane) = (schedule.below(4) as u32, schedule.below(32) as u32);
             let party = Party { warp, lane, ip: 1000, strong: false, copies: false };
-            let at = 4 * dice.below(LEN as usize / 4) as u64;
+            let at = 4 * schedule.below(LEN as usize / 4) as u64;
             let found = late.note(party, at, 4, Access::Write);
             assert_eq!(found, soon.note_now(party, 1, at, 4, Access::Write), "{seed}");
         }
@@ -165,20 +171,21 @@ fn blocks_race_at_the_same_access() {
     let range = snapshot.range(0);
     let mut seen = Seen::default();
     for seed in 0..8000 {
-        let dice = &mut Dice::new(seed);
+        let schedule = &mut ScheduleRng::new(seed);
         let (mut late, mut soon) = (Grid::new(4), Grid::new(4));
-        let (part, steps) = (part(dice), 1 + dice.below(60) as u32);
+        let (part, steps) = (part(schedule), 1 + schedule.below(60) as u32);
         let mut step = |ip| {
-            let cta = dice.below(4) as u64;
+            let cta = schedule.below(4) as u64;
             [&mut late, &mut soon].into_iter().for_each(|grid| grid.enter(cta));
-            match dice.below(16) {
+            match schedule.below(16) {
                 0 | 1 => drop([&mut late, &mut soon].map(Grid::fence)),
                 2 | 3 => drop([&mut late, &mut soon].map(|grid| grid.release(8))),
                 4 | 5 => drop([&mut late, &mut soon].map(|grid| grid.acquire(8))),
                 _ => {
-                    let one = Random::taken(dice, cta, part);
+                    let one = Random::taken(schedule, cta, part);
                     let mut notes = late.notes(range, 0, one.access, ip, false);
-                    let print = notes.footprint(dice.below(3) as u32, &one.at, one.bytes, one.mask);
+                    let print =
+                        notes.footprint(schedule.below(3) as u32, &one.at, one.bytes, one.mask);
                     let print = Footprint { at: base + print.at, ..print };
                     let shape = notes.shape(print).clone();
                     let mut stretches = shape.stretches(print, print.mask);
@@ -194,7 +201,8 @@ fn blocks_race_at_the_same_access() {
         };
         seen.note((0..steps).any(&mut step));
         for _ in 0..64 {
-            let (cta, at) = (dice.below(5) as u64, base + 4 * dice.below(LEN as usize / 4) as u64);
+            let (cta, at) =
+                (schedule.below(5) as u64, base + 4 * schedule.below(LEN as usize / 4) as u64);
             let [found, expected] = [&mut late, &mut soon].map(|grid| {
                 grid.enter(cta);
                 grid.notes(range, 0, Access::Write, 1000, false).add(at, 4)

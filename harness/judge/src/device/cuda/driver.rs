@@ -8,7 +8,7 @@ use std::ffi::{CString, c_void};
 
 use cudarc::driver::{DriverError, result, sys};
 
-use crate::device::{Mishap, MishapKind};
+use crate::device::{DeviceError, DeviceErrorKind};
 
 /// The default stream, which waits for every blocking stream and they for it.
 pub const STREAM: sys::CUstream = std::ptr::null_mut();
@@ -60,22 +60,22 @@ pub fn words(error: DriverError) -> String {
     format!("{}: {}", text(error.error_name()), text(error.error_string()))
 }
 
-impl From<DriverError> for Mishap {
+impl From<DriverError> for DeviceError {
     fn from(error: DriverError) -> Self {
         use sys::CUresult as R;
         let kind = match error.0 {
             R::CUDA_ERROR_ILLEGAL_ADDRESS | R::CUDA_ERROR_INVALID_ADDRESS_SPACE => {
-                MishapKind::IllegalAddress
+                DeviceErrorKind::IllegalAddress
             }
-            R::CUDA_ERROR_MISALIGNED_ADDRESS => MishapKind::MisalignedAddress,
+            R::CUDA_ERROR_MISALIGNED_ADDRESS => DeviceErrorKind::MisalignedAddress,
             R::CUDA_ERROR_ILLEGAL_INSTRUCTION
             | R::CUDA_ERROR_INVALID_PC
-            | R::CUDA_ERROR_HARDWARE_STACK_ERROR => MishapKind::IllegalInstruction,
-            R::CUDA_ERROR_ASSERT => MishapKind::Assert,
-            R::CUDA_ERROR_LAUNCH_FAILED => MishapKind::LaunchFailed,
-            R::CUDA_ERROR_LAUNCH_TIMEOUT => MishapKind::Timeout,
-            R::CUDA_ERROR_OUT_OF_MEMORY => MishapKind::OutOfMemory,
-            _ => MishapKind::Other,
+            | R::CUDA_ERROR_HARDWARE_STACK_ERROR => DeviceErrorKind::IllegalInstruction,
+            R::CUDA_ERROR_ASSERT => DeviceErrorKind::Assert,
+            R::CUDA_ERROR_LAUNCH_FAILED => DeviceErrorKind::LaunchFailed,
+            R::CUDA_ERROR_LAUNCH_TIMEOUT => DeviceErrorKind::Timeout,
+            R::CUDA_ERROR_OUT_OF_MEMORY => DeviceErrorKind::OutOfMemory,
+            _ => DeviceErrorKind::Other,
         };
         Self { kind, text: words(error) }
     }

@@ -44,7 +44,7 @@ const LAST_LEAP: u64 = 1 << 61;
 const NAMED: usize = 6;
 
 #[derive(Default)]
-pub struct Standstill {
+pub struct Deadlock {
     /// Turns in which every warp that ran ended at a wait that failed.
     turns: u32,
     next_look: u32,
@@ -71,7 +71,7 @@ struct Before {
     visits: Vec<u64>,
 }
 
-impl Standstill {
+impl Deadlock {
     /// Something has happened.
     pub fn over(&mut self) {
         *self = Self::default();

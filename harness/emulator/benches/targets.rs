@@ -1,5 +1,5 @@
 //! How fast the emulator is, beside what it shall reach and beside scalar C++ on the same core: one
-//! table, a minute. `just bench`, or `just bench NAME` for one of the parts: yardsticks, tensor_cores,
+//! table, a minute. `just bench`, or `just bench NAME` for one of the parts: microbenchmarks, tensor_cores,
 //! front_end.
 //!
 //! A *warp instruction* is one PTX instruction of the kernel executed by one warp, predicated-off ones
@@ -13,7 +13,7 @@
 
 #![expect(clippy::print_stdout, reason = "a table is what it is for")]
 
-mod yardstick;
+mod microbenchmark;
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -21,10 +21,10 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use emulator::{Config, Machine};
-use yardstick::{MMA_STEPS, PTX, WGMMA_STEPS, Yardstick};
+use microbenchmark::{MMA_STEPS, Microbenchmark, PTX, WGMMA_STEPS};
 
 /// Million warp instructions a second, and the ratio to native, that the emulator shall reach.
-const BARS: [(&str, f64, f64); 4] = [
+const TARGETS: [(&str, f64, f64); 4] = [
     ("k1_thread", 100.0, 0.4),
     ("k2_warp", 100.0, 0.4),
     ("k3_fma", 300.0, 5.0),
@@ -34,7 +34,7 @@ const BARS: [(&str, f64, f64); 4] = [
 /// Texts of nvcc, to be parsed and lowered.
 const TEXTS: [&str; 5] = [
     PTX,
-    include_str!("../tests/fixtures/yardsticks/sm_80.ptx"),
+    include_str!("../tests/fixtures/microbenchmarks/sm_80.ptx"),
     include_str!("../tests/fixtures/control.100a.ptx"),
     include_str!("../tests/fixtures/quantize.90a.ptx"),
     include_str!("../tests/fixtures/tensor.120a.ptx"),
@@ -107,32 +107,40 @@ impl Drop for Native {
     }
 }
 
-/// `figure`, and whether it reaches `bar`.
-fn against(figure: f64, bar: f64) -> String {
-    let mark = if figure >= bar { "reached" } else { "missed" };
-    format!("{figure:9.2} {bar:9.2}  {mark}")
+/// `figure`, and whether it reaches `target`.
+fn against(figure: f64, target: f64) -> String {
+    let mark = if figure >= target { "reached" } else { "missed" };
+    format!("{figure:9.2} {target:9.2}  {mark}")
 }
 
-fn yardsticks() {
+fn microbenchmarks() {
     let native = Native::compile().run();
     println!("million warp instructions a second, one thread, bounds checked, counting off\n");
     println!(
         "{:10} {:>9} {:>9}           {:>9} {:>9}           {:>9} {:>9} {:>9} {:>9}",
-        "", "figure", "bar", "/ native", "bar", "counting", "sanitized", "2 threads", "native"
+        "",
+        "figure",
+        "target",
+        "/ native",
+        "target",
+        "counting",
+        "sanitized",
+        "2 threads",
+        "native"
     );
-    for (name, bar, ratio_bar) in BARS {
-        let counting = Yardstick::new(name, Config { threads: 1, ..Config::default() });
-        let one = Yardstick::new(name, ONE());
-        let sanitized = Yardstick::new(name, Config { sanitize: true, ..ONE() });
-        let two = Yardstick::new(name, Config { threads: 2, ..ONE() });
+    for (name, target, ratio_target) in TARGETS {
+        let counting = Microbenchmark::new(name, Config { threads: 1, ..Config::default() });
+        let one = Microbenchmark::new(name, ONE());
+        let sanitized = Microbenchmark::new(name, Config { sanitize: true, ..ONE() });
+        let two = Microbenchmark::new(name, Config { threads: 2, ..ONE() });
         let count = counting.run().warp_instructions as f64;
-        let time = |now: fn() -> f64, of: &Yardstick| median(now, || drop(of.run()));
+        let time = |now: fn() -> f64, of: &Microbenchmark| median(now, || drop(of.run()));
         let seconds = time(processor_time, &one);
         let rate = |seconds: f64| count / seconds / 1e6;
         println!(
             "{name:10} {} {} {:9.2} {:9.3} {:9.2} {:9.0}",
-            against(rate(seconds), bar),
-            against(native[name] / seconds, ratio_bar),
+            against(rate(seconds), target),
+            against(native[name] / seconds, ratio_target),
             seconds / time(processor_time, &counting),
             seconds / time(processor_time, &sanitized),
             time(clock_time, &one) / time(clock_time, &two),
@@ -144,24 +152,24 @@ fn yardsticks() {
 
 fn tensor_cores() {
     println!("\nmillion mma a second, one thread");
-    for (name, form, bar) in [
+    for (name, form, target) in [
         ("mma_fp4", "m16n8k64 mxf4nvf4, block-scaled", Some(5.0)),
         ("mma_f16", "m16n8k16 f16", Some(8.0)),
         ("mma_f16_fresh", "… of other fragments each time", None),
     ] {
-        let yardstick = Yardstick::new(name, ONE());
-        let warps = yardstick.run().warps;
-        let seconds = median(processor_time, || drop(yardstick.run()));
+        let microbenchmark = Microbenchmark::new(name, ONE());
+        let warps = microbenchmark.run().warps;
+        let seconds = median(processor_time, || drop(microbenchmark.run()));
         let rate = (warps * MMA_STEPS) as f64 / seconds / 1e6;
-        match bar {
-            Some(bar) => println!("{form:32} {}", against(rate, bar)),
+        match target {
+            Some(target) => println!("{form:32} {}", against(rate, target)),
             None => println!("{form:32} {rate:9.2}"),
         }
     }
     println!("\nthousand million multiply-adds a second, one thread");
-    let yardstick = Yardstick::new("wgmma", ONE());
-    let groups = yardstick.run().warps / 4;
-    let seconds = median(processor_time, || drop(yardstick.run()));
+    let microbenchmark = Microbenchmark::new("wgmma", ONE());
+    let groups = microbenchmark.run().warps / 4;
+    let seconds = median(processor_time, || drop(microbenchmark.run()));
     let rate = (groups * WGMMA_STEPS * 64 * 256 * 16) as f64 / seconds / 1e9;
     println!("{:32} {}", "wgmma m64n256k16 f16", against(rate, 16.0));
 }
@@ -191,8 +199,11 @@ fn main() {
     // Cargo adds `--bench`.
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [(&str, fn()); 3] =
-        [("yardsticks", yardsticks), ("tensor_cores", tensor_cores), ("front_end", front_end)];
+    let parts: [(&str, fn()); 3] = [
+        ("microbenchmarks", microbenchmarks),
+        ("tensor_cores", tensor_cores),
+        ("front_end", front_end),
+    ];
     for (name, part) in parts {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             part();

@@ -1,14 +1,14 @@
-//! Warp instructions per second of the yardstick kernels as criterion sees them: its "elements" are
+//! Warp instructions per second of the microbenchmark kernels as criterion sees them: its "elements" are
 //! warp instructions. One host thread unless the name says otherwise; bounds are always checked.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use emulator::{Config, Level};
 
-mod yardstick;
+mod microbenchmark;
 
-use yardstick::Yardstick;
+use microbenchmark::Microbenchmark;
 
-fn yardsticks(criterion: &mut Criterion) {
+fn microbenchmarks(criterion: &mut Criterion) {
     let variants = [
         ("", Config { threads: 1, counting: false, ..Config::default() }),
         ("counting", Config { threads: 1, ..Config::default() }),
@@ -20,14 +20,14 @@ fn yardsticks(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);
         for (variant, config) in &variants {
-            let yardstick = Yardstick::new(name, config.clone());
-            group.throughput(Throughput::Elements(yardstick.run().warp_instructions));
+            let microbenchmark = Microbenchmark::new(name, config.clone());
+            group.throughput(Throughput::Elements(microbenchmark.run().warp_instructions));
             let label = if variant.is_empty() { "one thread" } else { variant };
-            group.bench_function(label, |bencher| bencher.iter(|| yardstick.run()));
+            group.bench_function(label, |bencher| bencher.iter(|| microbenchmark.run()));
         }
         group.finish();
     }
 }
 
-criterion_group!(benches, yardsticks);
+criterion_group!(benches, microbenchmarks);
 criterion_main!(benches);

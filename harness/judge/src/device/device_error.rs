@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 /// What a device or its runtime refused, or broke over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mishap {
-    pub kind: MishapKind,
+pub struct DeviceError {
+    pub kind: DeviceErrorKind,
     /// In the driver's words.
     pub text: String,
 }
 
 /// What a GPU reports of a kernel that went wrong: the kind, and never where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MishapKind {
+pub enum DeviceErrorKind {
     IllegalAddress,
     MisalignedAddress,
     IllegalInstruction,
@@ -25,13 +25,13 @@ pub enum MishapKind {
     Other,
 }
 
-impl Mishap {
+impl DeviceError {
     pub fn other(text: impl Into<String>) -> Self {
-        Self { kind: MishapKind::Other, text: text.into() }
+        Self { kind: DeviceErrorKind::Other, text: text.into() }
     }
 }
 
-impl MishapKind {
+impl DeviceErrorKind {
     /// A stable identifier.
     pub fn reason(self) -> &'static str {
         match self {

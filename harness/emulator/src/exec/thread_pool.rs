@@ -18,7 +18,7 @@ type Work<'a> = dyn Fn() + Sync + 'a;
 
 /// The threads beside the caller's. They end with it.
 #[derive(Default)]
-pub struct Crew {
+pub struct ThreadPool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -43,14 +43,14 @@ struct State {
     over: bool,
 }
 
-/// Work whose lifetime is that of [`Crew::work`]'s call.
+/// Work whose lifetime is that of [`ThreadPool::work`]'s call.
 #[derive(Clone, Copy)]
 struct Shift(*const Work<'static>);
 
 // SAFETY: what it points to is `Sync`.
 unsafe impl Send for Shift {}
 
-impl Crew {
+impl ThreadPool {
     /// See to it that so many threads can work, the caller's among them. Returns how many can: fewer where
     /// the machine has no more.
     pub fn hire(&mut self, threads: usize) -> usize {
@@ -98,7 +98,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.state().over = true;
         self.shared.opened.notify_all();
@@ -162,28 +162,28 @@ mod tests {
 
     #[test]
     fn all_that_are_hired_can_work_together() {
-        let mut crew = Crew::default();
-        assert_eq!(crew.hire(4), 4);
+        let mut pool = ThreadPool::default();
+        assert_eq!(pool.hire(4), 4);
         for _ in 0..100 {
             let all = Barrier::new(4);
-            crew.work(4, &|| {
+            pool.work(4, &|| {
                 all.wait();
             });
         }
-        assert_eq!(crew.hire(2), 2);
+        assert_eq!(pool.hire(2), 2);
         let both = Barrier::new(2);
-        crew.work(2, &|| {
+        pool.work(2, &|| {
             both.wait();
         });
     }
 
     #[test]
     fn nobody_works_when_the_caller_has_gone_on() {
-        let mut crew = Crew::default();
-        crew.hire(3);
+        let mut pool = ThreadPool::default();
+        pool.hire(3);
         for _ in 0..10_000 {
             let inside = AtomicUsize::new(0);
-            crew.work(3, &|| {
+            pool.work(3, &|| {
                 inside.fetch_add(1, SeqCst);
                 inside.fetch_sub(1, SeqCst);
             });
@@ -193,12 +193,12 @@ mod tests {
 
     #[test]
     fn a_panic_is_the_callers_and_the_crew_goes_on() {
-        let mut crew = Crew::default();
-        crew.hire(2);
+        let mut pool = ThreadPool::default();
+        pool.hire(2);
         let caller = std::thread::current().id();
         let both = Barrier::new(2);
         let result = catch_unwind(AssertUnwindSafe(|| {
-            crew.work(2, &|| {
+            pool.work(2, &|| {
                 both.wait();
                 assert_eq!(std::thread::current().id(), caller, "another thread's");
             });
@@ -208,23 +208,23 @@ mod tests {
             panic.downcast_ref::<String>().is_some_and(|text| text.contains("another thread's"))
         );
         let both = Barrier::new(2);
-        crew.work(2, &|| {
+        pool.work(2, &|| {
             both.wait();
         });
     }
 
     #[test]
     fn a_panic_is_over_when_both_had_one() {
-        let mut crew = Crew::default();
-        crew.hire(2);
+        let mut pool = ThreadPool::default();
+        pool.hire(2);
         let both = Barrier::new(2);
         let result = catch_unwind(AssertUnwindSafe(|| {
-            crew.work(2, &|| {
+            pool.work(2, &|| {
                 both.wait();
                 panic!("both");
             });
         }));
         assert!(result.is_err());
-        crew.work(2, &|| ());
+        pool.work(2, &|| ());
     }
 }

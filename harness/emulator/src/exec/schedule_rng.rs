@@ -1,12 +1,12 @@
 //! The order of things by chance, so that what depends on it shows: `--schedule random --seed N`.
 //!
 //! Warps of a CTA take their turns in a shuffled order and stop in the middle of them, either side of a
-//! divergent branch goes first, and CTAs begin and go on in any order. One host thread throws all dice,
+//! divergent branch goes first, and CTAs begin and go on in any order. One host thread draws all numbers,
 //! so a seed gives the same run again. The numbers are SplitMix64 (Steele, Lea and Flood, 2014).
 
-pub struct Dice(u64);
+pub struct ScheduleRng(u64);
 
-impl Dice {
+impl ScheduleRng {
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_seed_gives_the_same_order_again_and_another_one_another() {
-        let order = |seed| Dice::new(seed).order(100);
+        let order = |seed| ScheduleRng::new(seed).order(100);
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
         let mut sorted = order(3);

@@ -1,10 +1,10 @@
-//! The four yardstick kernels (benches/yardsticks.cu), compiled by nvcc for two generations of
+//! The four microbenchmark kernels (benches/microbenchmarks.cu), compiled by nvcc for two generations of
 //! compilers, against the same arithmetic on the host: every bit must be equal.
 
 use emulator::{Config, Counters, LaunchConfig, Level, Machine};
 
-const SM_80: &str = include_str!("fixtures/yardsticks/sm_80.ptx");
-const SM_120A: &str = include_str!("fixtures/yardsticks/sm_120a.ptx");
+const SM_80: &str = include_str!("fixtures/microbenchmarks/sm_80.ptx");
+const SM_120A: &str = include_str!("fixtures/microbenchmarks/sm_120a.ptx");
 
 struct Gpu {
     machine: Machine,

@@ -13,20 +13,20 @@ pub enum Phase {
 }
 
 /// Verdict, sentences for people and stable identifiers.
-pub struct Obituary {
+pub struct WorkerExit {
     pub verdict: Verdict,
     pub explanation: Vec<String>,
     pub reason: &'static str,
 }
 
-pub fn obituary(failure: &Failure, phase: Phase) -> Obituary {
+pub fn worker_exit(failure: &Failure, phase: Phase) -> WorkerExit {
     match failure {
         Failure::Ended(end) => {
             let mut explanation = vec![ending(end, phase)];
             explanation.extend(leftovers(end.leftovers));
-            Obituary { verdict: Verdict::RuntimeError, explanation, reason: reason(end) }
+            WorkerExit { verdict: Verdict::RuntimeError, explanation, reason: reason(end) }
         }
-        Failure::TimedOut(limit) => Obituary {
+        Failure::TimedOut(limit) => WorkerExit {
             verdict: Verdict::TimeLimitExceeded,
             explanation: vec![format!(
                 "{} took longer than {} s and was stopped",
@@ -38,17 +38,17 @@ pub fn obituary(failure: &Failure, phase: Phase) -> Obituary {
             )],
             reason: "time_limit",
         },
-        Failure::Interrupted => Obituary {
+        Failure::Interrupted => WorkerExit {
             verdict: Verdict::Interrupted,
             explanation: vec!["interrupted".to_owned()],
             reason: "interrupted",
         },
-        Failure::Deviceless(why) => Obituary {
+        Failure::Deviceless(why) => WorkerExit {
             verdict: Verdict::RuntimeError,
             explanation: vec![format!("the emulated device is lost: {why}")],
             reason: "device_lost",
         },
-        Failure::Nonsense(what) => Obituary {
+        Failure::Nonsense(what) => WorkerExit {
             verdict: Verdict::RuntimeError,
             explanation: vec![format!(
                 "the solution wrote to nibble's private channel, or damaged the memory of the \

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use emulator::{Config, Counters, Kernel, LaunchConfig, Machine};
 
-pub const PTX: &str = include_str!("../../tests/fixtures/yardsticks/sm_120a.ptx");
+pub const PTX: &str = include_str!("../../tests/fixtures/microbenchmarks/sm_120a.ptx");
 
 /// One round of the mix, for chain `i`: four integer, two float, a comparison and a selection.
 fn alu_mix() -> String {
@@ -66,7 +66,7 @@ fn mma(form: &str, scales: &str, fresh: bool) -> String {
     )
 }
 
-/// Of each warp of [`Yardstick::new`]`("mma_…")`, which are 64.
+/// Of each warp of [`Microbenchmark::new`]`("mma_…")`, which are 64.
 pub const MMA_STEPS: u64 = 1024;
 
 /// `wgmma` of 64 rows, 256 columns and K = 16, four in a group that is waited for, as kernels with tiles of 64 along K have
@@ -105,7 +105,7 @@ fn wgmma() -> String {
 pub const WGMMA_STEPS: u64 = 64;
 
 /// A kernel with its buffers.
-pub struct Yardstick {
+pub struct Microbenchmark {
     machine: Machine,
     kernel: Arc<Kernel>,
     grid: [u32; 3],
@@ -113,7 +113,7 @@ pub struct Yardstick {
     params: Vec<u8>,
 }
 
-impl Yardstick {
+impl Microbenchmark {
     pub fn new(name: &str, config: Config) -> Self {
         let machine = Machine::new(config);
         let text = match name {
