@@ -274,11 +274,11 @@ impl Judge {
         outs.iter().for_each(|&index| shared.blank(index));
         let poison = Poison::new(u64::from_le_bytes(fresh()?));
         for (index, bytes) in ins.iter().zip(content.views()) {
-            shared.upload(*index, bytes);
+            shared.upload(*index, bytes).map_err(|error| no_memory(&error))?;
         }
         for (index, bytes) in outs.iter().zip(&mut outputs) {
             poison.fill(bytes.as_mut_slice());
-            shared.upload(*index, bytes.as_slice());
+            shared.upload(*index, bytes.as_slice()).map_err(|error| no_memory(&error))?;
         }
 
         let call = match self.call(&shared, arguments(problem, case, &content.scalars), limit) {
@@ -289,14 +289,14 @@ impl Judge {
             }
         };
         for (index, bytes) in outs.iter().zip(&mut outputs) {
-            shared.download(*index, bytes.as_mut_slice());
+            shared.download(*index, bytes.as_mut_slice()).map_err(|error| no_memory(&error))?;
         }
-        shared
-            .out_of_bounds_writes()
-            .iter()
-            .for_each(|out_of_bounds_write| report.out_of_bounds_write(out_of_bounds_write));
+        for write in shared.out_of_bounds_writes().map_err(|error| no_memory(&error))? {
+            report.out_of_bounds_write(&write);
+        }
         for (index, bytes) in ins.iter().zip(content.views()) {
-            if let Some(at) = shared.first_change(*index, bytes) {
+            let changed = shared.first_change(*index, bytes).map_err(|error| no_memory(&error))?;
+            if let Some(at) = changed {
                 report.blame(
                     Verdict::WrongAnswer,
                     "inputs_overwritten",

@@ -287,7 +287,7 @@ pub fn once(order: &Path) -> Result<(), String> {
     let mut rest = contents.as_slice();
     for (index, (_, bytes)) in request.buffers.iter().enumerate() {
         let (own, behind) = rest.split_at_checked(*bytes).ok_or("too few bytes")?;
-        shared.upload(index, own);
+        shared.upload(index, own).map_err(|error| error.to_string())?;
         rest = behind;
     }
     let map = Map::new(shared.fd(), shared.len()).map_err(|error| error.to_string())?;

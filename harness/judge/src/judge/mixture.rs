@@ -14,6 +14,7 @@
 //! and compared in full, and so is one call of each series whatever its fingerprint.
 
 use std::collections::HashSet;
+use std::io;
 
 use problems::{BufferSpec, CaseSpec, Mixing, Poison, Problem, ReferenceKernels};
 
@@ -135,11 +136,14 @@ impl Mixture {
     }
 
     /// The outputs that were fetched last.
-    pub fn fetched(&self) -> Vec<Bytes> {
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn fetched(&self) -> io::Result<Vec<Bytes>> {
         let take = |index: usize| {
             let mut bytes = Bytes::zeroed(self.buffers[index].bytes);
-            self.shared.download(index, bytes.as_mut_slice());
-            bytes
+            self.shared.download(index, bytes.as_mut_slice())?;
+            Ok(bytes)
         };
         sides(&self.buffers).1.into_iter().map(take).collect()
     }

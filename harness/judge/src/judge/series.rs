@@ -11,7 +11,7 @@ use super::mixture::Mixture;
 use super::summon::out_of_turn;
 use super::trial::blank;
 use super::worker_exit::Phase;
-use super::{Examined, Judge, JudgeInput, fresh};
+use super::{Examined, Judge, JudgeInput, fresh, no_memory};
 use crate::Error;
 use crate::device::{Reading, Sample, Span, Target, Temperature};
 use crate::report::{CaseReport, Verdict};
@@ -199,7 +199,7 @@ impl Judge {
             Outcome::Done => {}
             other => return Err(self.nonsense(case, &other)),
         }
-        let outputs = mixture.fetched();
+        let outputs = mixture.fetched().map_err(|error| no_memory(&error))?;
         let found = mixture.found(&outputs);
         let mut report = blank(case, Verdict::Accepted);
         if found != reading.fingerprints {
