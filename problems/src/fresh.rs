@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::random::Random;
-use crate::sizes::entry;
+use crate::sizes::{MOST_GROUPS, entry};
 use crate::{CaseSpec, Family, Manifest, Parameter, Seed, Sizes};
 
 /// Bytes that a fresh case moves at most: it costs no more than the least of the timed sizes.
@@ -52,7 +52,10 @@ impl Fresh {
         let alone = Sizes::new(alone);
         for (name, &range) in lists {
             let groups = of(name).map_or(0, |parameter| parameter.count(&alone));
-            all.extend((0..groups).map(|group| (entry(name, group), number(range))));
+            // With more of them the sizes are incomplete, and refused.
+            all.extend(
+                (0..groups.min(MOST_GROUPS)).map(|group| (entry(name, group), number(range))),
+            );
         }
         let order: Vec<String> = signature.iter().map(|parameter| parameter.name.clone()).collect();
         Sizes::new(all).sorted_by(&order)

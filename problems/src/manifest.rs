@@ -282,6 +282,16 @@ mod tests {
     }
 
     #[test]
+    fn groups_without_end_are_refused() {
+        let groups = include_str!("../nvfp4_group_gemm/problem.toml");
+        let range = "g = { from = 1, to = 8 }";
+        assert!(groups.contains(range));
+        let wrong = "g = { from = 1000000000000, to = 1000000000000 }";
+        let error = Manifest::parse(&groups.replace(range, wrong)).unwrap_err();
+        assert!(matches!(error, ManifestError::Sizes { .. }));
+    }
+
+    #[test]
     fn sizes_must_fit_the_shapes() {
         let manifest = Manifest::parse(GOOD).expect("a good manifest");
         let error = manifest.validate(&Sizes::new([("m", 4), ("k", 48)])).unwrap_err();

@@ -6,14 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::declared::{Declared, Reference};
-use crate::sizes::entry;
+use crate::sizes::{MOST_GROUPS, entry};
 use crate::{
     CaseSpec, Comparison, Direction, Element, Expected, Manifest, ManifestError, Mixing, Parameter,
     Poison, ReferenceError, ReferenceKernel, ReferenceKernels, Seed, Sizes,
 };
-
-/// Groups that one number may give a size to: what is typed must not ask for memory without end.
-const MOST_GROUPS: u64 = 1024;
 
 /// One folder of `problems/`.
 pub struct Problem {

@@ -5,6 +5,9 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// Groups that one number may give a size to: what is typed must not ask for memory without end.
+pub(crate) const MOST_GROUPS: u64 = 1024;
+
 /// `m = 1024, k = 1024`. Shown as `1024x1024`.
 ///
 /// A size may be a list, one for each of a problem's groups: `m = [96, 128], n = [256, 256]`. Its
