@@ -121,8 +121,8 @@ impl CaseReport {
         }
     }
 
-    pub(super) fn out_of_bounds_write(&mut self, out_of_bounds_write: &OutOfBoundsWrite) {
-        let OutOfBoundsWrite { buffer, offset, len, bytes } = out_of_bounds_write;
+    pub(super) fn out_of_bounds_write(&mut self, write: &OutOfBoundsWrite) {
+        let OutOfBoundsWrite { buffer, offset, len, bytes } = write;
         let place = match usize::try_from(*offset) {
             Ok(offset) => format!("{} bytes behind its end ({len} bytes)", offset - len),
             Err(_) => format!("{} bytes before its start", offset.unsigned_abs()),
